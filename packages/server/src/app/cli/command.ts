@@ -7,6 +7,10 @@ export interface CommandInput {
   readonly arguments: Readonly<Record<string, string>>
   readonly options: Readonly<Record<string, string | boolean | undefined>>
   readonly env: Readonly<Record<string, string | undefined>>
+  /** Prints while the command goes on; what it has done at last is its outcome. */
+  print(lines: Lines): void
+  /** The same on standard error. */
+  complain(lines: Lines): void
   /** Asks the person, or reads the first line of standard input, without showing what is typed. */
   ask(question: string): Promise<string>
   /** Aborts at an interrupt. Until it is called, an interrupt ends the process at once. */
@@ -15,9 +19,12 @@ export interface CommandInput {
   readonly pause: (ms: number) => Promise<unknown>
 }
 
+/** A line, or several. What stands in a line may be others' words and never ends it. */
+export type Lines = string | readonly string[]
+
 /** What a command did: a sentence or a table for people, one JSON document for programs. */
 interface CommandOutcome {
-  readonly text: string
+  readonly text: Lines
   readonly data: unknown
   /** False when the command ran but found something wrong: exit code 1. */
   readonly ok?: boolean

@@ -11,7 +11,7 @@ export const config: Command = {
     const { effective } = readCommandConfig(input)
     const rows = effective.map(({ name, value, from }) => [name, value ?? '(none)', `(${from})`])
     return {
-      text: columns(rows).join('\n'),
+      text: columns(rows),
       data: { variables: effective.map(({ name, value = null, from }) => ({ name, value, from })) },
     }
   },

@@ -12,7 +12,7 @@ const refused = new Failure('E-VALIDATION', {
 })
 
 test('what is known of a failure is told to a person in words, and to a program as it is', () => {
-  expect(explanationOf(refused)).toBe(
+  expect(explanationOf(refused).join('\n')).toBe(
     'It is refused.\n  reason: manifest-invalid\n  issues: path /name, message is too long\n  issues: path /id',
   )
   expect(reportOf(refused).details).toMatchObject({ reason: 'manifest-invalid', of: [] })

@@ -25,12 +25,16 @@ export function reportOf(error: unknown): FailureReport {
   return { code: 'E-INTERNAL', message: error instanceof Error ? withCause(error) : String(error) }
 }
 
-/** The same for a person. Only what looks like a mistake in the program comes with its stack. */
-export function explanationOf(error: unknown): string {
-  if (error instanceof UsageError || error instanceof ConfigError) return error.message
-  if (isMistake(error)) return error.stack ?? error.message
+/** The same for a person, in lines. Only what looks like a mistake in the program comes with its stack. */
+export function explanationOf(error: unknown): string[] {
+  if (error instanceof ConfigError)
+    return [
+      'The configuration is wrong:',
+      ...error.problems.map(({ variable, message }) => `  ${variable} ${message}`),
+    ]
+  if (isMistake(error)) return (error.stack ?? error.message).split('\n')
   const { message, details } = reportOf(error)
-  return [message, ...Object.entries(details ?? {}).flatMap(linesOf)].join('\n')
+  return [message, ...Object.entries(details ?? {}).flatMap(linesOf)]
 }
 
 /** A member of `details` in words: of a list a line for each. */

@@ -3,7 +3,7 @@ import { type Command, shownOption, usageOf } from './command.ts'
 const jsonOption = ['json', 'Print one JSON document instead of text.'] as const
 
 /** All commands with a line each. */
-export function overview(commands: readonly Command[]): string {
+export function overview(commands: readonly Command[]): string[] {
   const rows = commands.map(({ name, summary }) => [`kith ${name}`, summary] as const)
   return [
     'Usage: kith COMMAND [--json]',
@@ -11,11 +11,11 @@ export function overview(commands: readonly Command[]): string {
     ...columns(rows),
     '',
     'kith help COMMAND tells more of one of them.',
-  ].join('\n')
+  ]
 }
 
 /** One command with everything there is to say. */
-export function helpOf(command: Command): string {
+export function helpOf(command: Command): string[] {
   const { summary, description, options } = command
   const rows = [
     ...Object.entries(options).map((option) => [shownOption(option), option[1].meaning] as const),
@@ -25,10 +25,10 @@ export function helpOf(command: Command): string {
     `Usage: ${usageOf(command)} [--json]`,
     '',
     summary,
-    ...(description === undefined ? [] : ['', description]),
+    ...(description === undefined ? [] : ['', ...description.split('\n')]),
     '',
     ...columns(rows),
-  ].join('\n')
+  ]
 }
 
 /** Rows with their first cells padded to the same width. */

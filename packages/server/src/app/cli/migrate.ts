@@ -25,8 +25,10 @@ export const migrate: Command = {
     )
     const added = all.slice(before)
     const copy = await findCopy(input, { before, added })
-    const told = copy === undefined ? '' : `\nThe database as it was before is in ${copy}.`
-    const text = added.length === 0 ? 'The database is up to date.' : `Applied: ${added.join(', ')}.${told}`
+    const text = [
+      added.length === 0 ? 'The database is up to date.' : `Applied: ${added.join(', ')}.`,
+      ...(copy === undefined ? [] : [`The database as it was before is in ${copy}.`]),
+    ]
     return { text, data: { applied: added, migrations: all, ...(copy === undefined ? {} : { copy }) } }
   },
 }

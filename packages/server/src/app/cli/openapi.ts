@@ -11,6 +11,6 @@ export const openapi: Command = {
   options: {},
   async run() {
     const document = openApiDocument(allContracts, { title: 'Kith', version, serverUrl: '/' })
-    return { text: JSON.stringify(document, undefined, 2), data: document }
+    return { text: JSON.stringify(document, undefined, 2).split('\n'), data: document }
   },
 }

@@ -160,21 +160,21 @@ describe('a failure', () => {
 
   test('of the program is one line, with what caused it', () => {
     const cause = new Error('disk I/O error')
-    expect(explanationOf(new Failure('E-UNAVAILABLE', { message: 'It is away.', cause }))).toBe(
+    expect(explanationOf(new Failure('E-UNAVAILABLE', { message: 'It is away.', cause })).join('\n')).toBe(
       'It is away. (disk I/O error)',
     )
-    expect(explanationOf(new Error('no space', { cause: new Error('no space') }))).toBe('no space')
+    expect(explanationOf(new Error('no space', { cause: new Error('no space') }))).toEqual(['no space'])
     expect(reportOf('text')).toEqual({ code: 'E-INTERNAL', message: 'text' })
   })
 
   test('that is a mistake in the program comes with its stack, for people', () => {
     const mistake = new TypeError('x is not a function')
-    expect(explanationOf(mistake)).toContain('run-command-line.test.ts')
+    expect(explanationOf(mistake).join('\n')).toContain('run-command-line.test.ts')
     expect(reportOf(mistake)).toEqual({ code: 'E-INTERNAL', message: 'x is not a function' })
   })
 
   test('of the configuration in the middle of the work is told by its variable', () => {
     const error = new ConfigError([{ variable: 'MASTER_KEY_FILE', message: 'does not exist' }])
-    expect(explanationOf(error)).toBe('The configuration is wrong:\n  MASTER_KEY_FILE does not exist')
+    expect(explanationOf(error)).toEqual(['The configuration is wrong:', '  MASTER_KEY_FILE does not exist'])
   })
 })

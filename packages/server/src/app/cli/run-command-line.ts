@@ -1,26 +1,26 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { nearestName } from '#lib/nearest-name.ts'
+import { printable } from '#lib/printable.ts'
 import { errorCode } from '#lib/system-error.ts'
 import { version } from '../version.ts'
-import { type Command, type CommandInput, UsageError, usageOf } from './command.ts'
+import { type Command, type CommandInput, type Lines, UsageError, usageOf } from './command.ts'
 import { commands } from './commands.ts'
 import { adviceOf, explanationOf, reportOf } from './failure-report.ts'
 import { helpOf, overview } from './help.ts'
 import { status } from './status.ts'
 
 /** Where a command line runs; `interruption` aborts its signal at the first interrupt, a second one ends the process. */
-interface Terminal extends Pick<CommandInput, 'env' | 'ask' | 'interruption' | 'pause'> {
+type Terminal = Pick<CommandInput, 'env' | 'print' | 'complain' | 'ask' | 'interruption' | 'pause'>
+
+/** The same before anything is escaped. */
+interface RawTerminal extends Omit<Terminal, 'print' | 'complain'> {
   print(text: string): void
   complain(text: string): void
 }
 
 /** Runs one command line and answers the exit code: 0 done, 1 failed, 2 wrong usage. */
-export async function runCommandLine(words: readonly string[], unsafe: Terminal): Promise<number> {
-  const terminal: Terminal = {
-    ...unsafe,
-    print: (text) => unsafe.print(withoutControls(text)),
-    complain: (text) => unsafe.complain(withoutControls(text)),
-  }
+export async function runCommandLine(words: readonly string[], raw: RawTerminal): Promise<number> {
+  const terminal = printing(raw)
   if (['--version', '-V', 'version'].includes(words[0] ?? '')) {
     terminal.print(version)
     return 0
@@ -34,14 +34,16 @@ export async function runCommandLine(words: readonly string[], unsafe: Terminal)
   return await runCommand(command, words.slice(command.name.split(' ').length), terminal)
 }
 
-/** The text with control characters as `\u009b`, which are valid in JSON strings too: names and settings of tenants must not
- * move the cursor of an operator's terminal. */
-function withoutControls(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, (control) =>
-    control === '\n' || control === '\t'
-      ? control
-      : `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
+/** Whatever a command says goes through here: names, settings, files and failures hold others' words, which must neither move
+ * the cursor of an operator's terminal nor look like a line of ours. */
+function printing(raw: RawTerminal): Terminal {
+  const joined = (lines: Lines) => [lines].flat().map(printable).join('\n')
+  return {
+    ...raw,
+    print: (lines) => raw.print(joined(lines)),
+    complain: (lines) => raw.complain(joined(lines)),
+    ask: (question) => raw.ask(printable(question)),
+  }
 }
 
 async function runCommand(command: Command, words: readonly string[], terminal: Terminal): Promise<number> {
@@ -52,8 +54,8 @@ async function runCommand(command: Command, words: readonly string[], terminal: 
     return outcome?.ok === false ? 1 : 0
   } catch (error) {
     const isUsage = error instanceof UsageError
-    const advice = isUsage ? `\nUsage: ${usageOf(command)}\n\n${moreHelp(command)}` : adviceOf(error)
-    complain(error, words, terminal, advice === undefined ? '' : `\n${advice}`)
+    const advice = isUsage ? [`Usage: ${usageOf(command)}`, '', moreHelp(command)] : [adviceOf(error) ?? []]
+    complain(error, words, terminal, advice.flat())
     return isUsage ? 2 : 1
   }
 }
@@ -74,8 +76,8 @@ function help(named: readonly string[], words: readonly string[], terminal: Term
   return listed.length > 0 ? print(overview(listed), terminal) : refuse(named, words, terminal)
 }
 
-function print(text: string, terminal: Terminal): number {
-  terminal.print(text)
+function print(lines: Lines, terminal: Terminal): number {
+  terminal.print(lines)
   return 0
 }
 
@@ -88,7 +90,7 @@ function refuse(named: readonly string[], words: readonly string[], terminal: Te
   const guess = meant === undefined ? '' : `. Did you mean kith ${meant}?`
   const error = new UsageError(`Unknown command: ${name || words[0]}${guess}`)
   const relatives = relativesOf(named)
-  const more = relatives.length > 0 ? `\n\n${overview(relatives)}` : '\n`kith help` shows all commands.'
+  const more = relatives.length > 0 ? ['', ...overview(relatives)] : ['`kith help` shows all commands.']
   complain(error, words, terminal, more)
   return 2
 }
@@ -97,9 +99,14 @@ function relativesOf([first]: readonly string[]): Command[] {
   return commands.filter(({ name }) => name.startsWith(`${first} `))
 }
 
-function complain(error: unknown, words: readonly string[], terminal: Terminal, advice: string): void {
+function complain(
+  error: unknown,
+  words: readonly string[],
+  terminal: Terminal,
+  advice: readonly string[],
+): void {
   if (words.includes('--json')) terminal.complain(JSON.stringify({ error: reportOf(error) }))
-  else terminal.complain(explanationOf(error) + advice)
+  else terminal.complain([...explanationOf(error), ...advice])
 }
 
 function findCommand(words: readonly string[]): Command | undefined {
@@ -117,10 +124,7 @@ function parse({ positionals, options }: Command, words: readonly string[], term
   return {
     arguments: Object.fromEntries(named),
     options: parsed.values as CommandInput['options'],
-    env: terminal.env,
-    ask: terminal.ask,
-    interruption: terminal.interruption,
-    pause: terminal.pause,
+    ...terminal,
   }
 }
 
@@ -135,7 +139,8 @@ function parseWords(options: Command['options'], words: readonly string[]): Retu
     return parseArgs({ ...line, strict: true })
   } catch (error) {
     if (errorCode(error) === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') throw unknownOption(line)
-    throw new UsageError(error instanceof Error ? error.message : String(error))
+    const message = error instanceof Error ? error.message : String(error)
+    throw new UsageError(message.replaceAll('\n', ' '))
   }
 }
 

@@ -5,7 +5,7 @@ import { openLogger } from '#infra/telemetry/index.ts'
 import { yieldPoolThreads } from '#infra/threads/index.ts'
 import type { RunningServer } from '../server.ts'
 import { setUpLinkFile } from '../set-up-link.ts'
-import type { Command } from './command.ts'
+import type { Command, CommandInput } from './command.ts'
 import { readCommandConfig } from './open-program.ts'
 
 // A release has it there as well.
@@ -18,7 +18,7 @@ export const serve: Command = {
     'When it is ready it prints one JSON line where standard output is not a terminal, `{"event":"ready","url":…,"baseIdTag":…,"address":…}`, whether `--json` is given or not; the log goes to standard error. While the base tenant has no password, the link that sets it is in `DATA_DIR/setup-link` and shown on a terminal; neither that line nor the log has it. Where `TLS` is `files`, SIGHUP has the certificate read anew; without a terminal it does nothing else. SIGTERM and SIGINT let it finish what runs, within ten seconds; a second one ends it at once.',
   positionals: [],
   options: {},
-  async run({ env }) {
+  async run({ env, print, complain }) {
     const config = readCommandConfig({ env })
     const logger = openLogger(config.log)
     if (config.unknown.length > 0)
@@ -39,7 +39,7 @@ export const serve: Command = {
     // The program keeps the young generation of the heap small while it loads; under load that costs a sixth of the time.
     setFlagsFromString('--semi-space-growth-factor=2')
     await yieldPoolThreads()
-    announce(server)
+    announce(server, { print, complain })
     if (!server.hasWebApp)
       logger.info({ folder: webBuild }, 'the web app is not built: npm run build builds it')
     if (server.setUpUrl)
@@ -56,21 +56,24 @@ export const serve: Command = {
 }
 
 /** One line for programs on standard output; where that is a terminal, or the log goes to one, sentences for a person. */
-function announce(server: RunningServer): void {
+function announce(
+  server: RunningServer,
+  { print, complain }: Pick<CommandInput, 'print' | 'complain'>,
+): void {
   const { stdout, stderr } = process
-  if (!stdout.isTTY) stdout.write(readyLine(server))
-  const terminal = [stdout, stderr].find(({ isTTY }) => isTTY)
-  terminal?.write(readySentences(server))
+  if (!stdout.isTTY) print(readyLine(server))
+  if (stdout.isTTY) print(readySentences(server))
+  else if (stderr.isTTY) complain(readySentences(server))
 }
 
 // Services keep it in a log, so the set-up link is not in it.
 function readyLine({ url, services, addresses }: RunningServer): string {
   const { baseIdTag } = services.config
   const address = addresses.serverUrl(baseIdTag)
-  return `${JSON.stringify({ event: 'ready', url, baseIdTag, address })}\n`
+  return JSON.stringify({ event: 'ready', url, baseIdTag, address })
 }
 
-function readySentences(server: RunningServer): string {
+function readySentences(server: RunningServer): string[] {
   const { services, addresses, setUpUrl } = server
   const { baseIdTag, dataDir } = services.config
   const address = addresses.serverUrl(baseIdTag)
@@ -82,7 +85,7 @@ function readySentences(server: RunningServer): string {
     ...tunnelLines(server),
     `The API is described at ${address}/api/docs. Ctrl+C ends the server.`,
   ]
-  return `\n${lines.map((line) => `  ${line}`).join('\n')}\n\n`
+  return ['', ...lines.map((line) => `  ${line}`), '']
 }
 
 /** Names below `localhost` lead every browser to its own machine, and without TLS it stays signed in nowhere else. */

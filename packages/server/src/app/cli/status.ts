@@ -57,7 +57,7 @@ export const status: Command = {
       '`kith help` shows all commands.',
       ...(input.env.npm_command === 'exec' ? ['In this folder `kith` is called as `npx kith`.'] : []),
     ]
-    return { text: lines.join('\n'), data: { version, baseIdTag, dataDir, ...state, next } }
+    return { text: lines, data: { version, baseIdTag, dataDir, ...state, next } }
   },
 }
 

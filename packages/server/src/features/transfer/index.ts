@@ -15,7 +15,6 @@ export {
   type About,
   type Manifest,
   names,
-  printable,
   readAbout,
   readManifest,
   unreadable,

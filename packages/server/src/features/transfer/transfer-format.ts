@@ -60,14 +60,8 @@ export function readManifest(text: string): Manifest {
   return manifest
 }
 
-/** What the file says is in the reason: nothing of it may move the cursor of a terminal. */
 export function unreadable(reason: string): Failure {
-  return new Failure('E-VALIDATION', { message: `This file cannot be imported: ${printable(reason)}.` })
-}
-
-/** Without control characters, and what turns the direction of text. */
-export function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '�')
+  return new Failure('E-VALIDATION', { message: `This file cannot be imported: ${reason}.` })
 }
 
 export function parsed(text: string): unknown {

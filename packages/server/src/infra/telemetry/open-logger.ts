@@ -1,8 +1,8 @@
 import { destination, type LoggerOptions, type Logger as Pino, pino, stdTimeFunctions } from 'pino'
+import { printable } from '#lib/printable.ts'
 import { hideSecrets, scrub } from './hide-secrets.ts'
 import type { Logger } from './logger.ts'
 import { prettyLine } from './pretty-line.ts'
-import { printable } from './printable.ts'
 
 /** Takes finished lines. */
 interface LogSink {

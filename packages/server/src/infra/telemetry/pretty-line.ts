@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import { printable } from './printable.ts'
+import { printable } from '#lib/printable.ts'
 
 type Style = Parameters<typeof styleText>[0]
 
@@ -17,8 +17,8 @@ export function prettyLine(line: string, hasColour: boolean): string {
   const { time, level, msg, ...details }: Record<string, unknown> = JSON.parse(line)
   const paint = (style: Style, text: string) =>
     hasColour ? styleText(style, text, { validateStream: false }) : text
-  const clock = paint('gray', String(time).slice(11, 23))
-  const word = paint(styles[String(level)] ?? 'white', String(level).toUpperCase().padEnd(5))
+  const clock = paint('gray', printable(String(time).slice(11, 23)))
+  const word = paint(styles[String(level)] ?? 'white', printable(String(level).toUpperCase()).padEnd(5))
   const stacks = Object.values(details).flatMap(stackOf)
   const rest = Object.entries(details).map(([name, value]) =>
     paint('gray', `${printable(name)}=${short(value)}`),

@@ -75,7 +75,8 @@ async function bundle(project: AppProject, scripts: readonly string[], minify: b
   } catch (error) {
     // A mistake in the app, told with its place and coloured for terminals.
     const message = error instanceof Error ? error.message : String(error)
-    throw new Failure('E-VALIDATION', { message: stripVTControlCharacters(message) })
+    const lines = stripVTControlCharacters(message).split('\n')
+    throw new Failure('E-VALIDATION', { message: 'The app cannot be bundled.', details: { bundler: lines } })
   } finally {
     await build.close()
   }

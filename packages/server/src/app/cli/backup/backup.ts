@@ -36,7 +36,10 @@ export const backup: Command = {
       ? 'It holds the master key: this file gives access to every identity of the server.'
       : 'It does not hold the master key, without which it cannot be restored: keep a copy of the key elsewhere.'
     return {
-      text: `${path}: ${counted(tenants, 'tenant')}, a database of ${database.bytes} bytes, ${counted(blobs.count, 'blob')} of ${blobs.bytes} bytes.\n${warning}`,
+      text: [
+        `${path}: ${counted(tenants, 'tenant')}, a database of ${database.bytes} bytes, ${counted(blobs.count, 'blob')} of ${blobs.bytes} bytes.`,
+        warning,
+      ],
       data: { path, bytes, tenants, database, blobs, withMasterKey, warnings: [warning] },
     }
   },

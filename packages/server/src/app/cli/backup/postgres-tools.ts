@@ -54,6 +54,7 @@ async function run(tool: string, words: readonly string[], env: Record<string, s
   })
   if (code !== 0)
     throw new Failure('E-UNAVAILABLE', {
-      message: `${tool} failed: ${(await complaint).trim().slice(0, 2000)}`,
+      message: `${tool} failed.`,
+      details: { [tool]: (await complaint).trim().slice(0, 2000).split('\n') },
     })
 }

@@ -36,7 +36,7 @@ export const restore: Command = {
       ...replaced.map((folder) => `What was there before lies in ${folder}; remove it when it is of no use.`),
     ]
     return {
-      text: lines.join('\n'),
+      text: lines,
       data: { restored: !check, path, backup: about, tenants, blobs, replaced },
     }
   },

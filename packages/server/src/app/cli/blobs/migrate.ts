@@ -37,7 +37,7 @@ export const migrateBlobs: Command = {
       `Copied ${counted(copied.count, 'blob')} of ${copied.bytes} bytes to ${place}; ${present} were there already, ${damaged} are damaged.`,
       ...columns(rows),
     ]
-    return { text: text.join('\n'), data: { to: place, ...report }, ok: damaged === 0 }
+    return { text, data: { to: place, ...report }, ok: damaged === 0 }
   },
 }
 

@@ -40,7 +40,7 @@ export const verifyStoredBlobs: Command = {
         : []),
       ...columns(report.problems.map(rowOf)),
     ]
-    return { text: text.join('\n'), data: report, ok: missing + damaged + unreadable === 0 }
+    return { text, data: report, ok: missing + damaged + unreadable === 0 }
   },
 }
 

@@ -20,7 +20,7 @@ export const listCertificates: Command = {
         expiresAt?.slice(0, 10) ?? '-',
         error ? `${error.kind}: ${error.detail}` : '',
       ])
-      const text = rows.length === 0 ? 'No names yet.' : columns(rows).join('\n')
+      const text = rows.length === 0 ? 'No names yet.' : columns(rows)
       return { text, data: { certificates } }
     }),
 }

@@ -45,10 +45,10 @@ async function findMeant(
   return [state]
 }
 
-function sentences(renewed: readonly string[], held: readonly string[]): string {
+function sentences(renewed: readonly string[], held: readonly string[]): string[] {
   const lines = [
     ...renewed.map((name) => `${name} is renewed by the running server.`),
     ...held.map((name) => `${name} waits: the authority limits how much it issues for its domain.`),
   ]
-  return lines.length === 0 ? 'No name has failed.' : lines.join('\n')
+  return lines.length === 0 ? ['No name has failed.'] : lines
 }

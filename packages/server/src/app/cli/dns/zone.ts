@@ -20,8 +20,8 @@ export const dnsZone: Command = {
   async run(input) {
     return withProgram(input, async (program) => {
       const zones = await Array.fromAsync(readZones(program, await listWanted(program, input)))
-      const text = zones.map(zoneText).join('\n\n') || 'No tenant gives names.'
-      return { text, data: { zones } }
+      const text = zones.flatMap((zone, at) => [...(at === 0 ? [] : ['']), ...zoneText(zone)])
+      return { text: zones.length === 0 ? 'No tenant gives names.' : text, data: { zones } }
     })
   },
 }
@@ -46,6 +46,6 @@ async function* readZones({ zones }: Program, idTags: readonly IdTag[]): AsyncGe
   }
 }
 
-function zoneText({ zone, serial, records }: Zone): string {
-  return [`; ${zone}, serial ${serial}, ${records.length} records`, ...records.map(recordText)].join('\n')
+function zoneText({ zone, serial, records }: Zone): string[] {
+  return [`; ${zone}, serial ${serial}, ${records.length} records`, ...records.map(recordText)]
 }

@@ -46,12 +46,12 @@ const mostLookedAt = 22
 
 const words = { ok: 'ok', warning: 'WARNING', problem: 'PROBLEM' }
 
-function report(findings: readonly Finding[]): string {
+function report(findings: readonly Finding[]): string[] {
   const rows = findings.map(({ check, status, message }) => [words[status], check, message])
   const steps = findings.flatMap(({ check, advice }) =>
     advice === undefined ? [] : [`  ${check}: ${advice}`],
   )
-  return [...columns(rows), ...(steps.length > 0 ? ['', 'What to do:', ...new Set(steps)] : [])].join('\n')
+  return [...columns(rows), ...(steps.length > 0 ? ['', 'What to do:', ...new Set(steps)] : [])]
 }
 
 async function examineAll(readConfig: () => Config, clock: Clock): Promise<Finding[]> {

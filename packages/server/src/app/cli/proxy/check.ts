@@ -34,7 +34,7 @@ export const checkProxy: Command = {
         health,
         status === undefined ? (reason ?? '') : `${status} at ${path}`,
       ])
-      const text = rows.length === 0 ? 'No active proxy sites.' : columns(rows).join('\n')
+      const text = rows.length === 0 ? 'No active proxy sites.' : columns(rows)
       return { text, data: { checks }, ok: checks.every(({ health }) => health === 'up') }
     })
   },

@@ -21,7 +21,7 @@ export const listProxy: Command = {
         type,
         certExpiresAt === undefined ? '' : `certificate until ${dayOf(certExpiresAt)}`,
       ])
-      const text = rows.length === 0 ? 'No proxy sites.' : columns(rows).join('\n')
+      const text = rows.length === 0 ? 'No proxy sites.' : columns(rows)
       return { text, data: { sites: views } }
     })
   },
@@ -46,7 +46,7 @@ export const showProxy: Command = {
         ['created', view.createdAt],
         ['changed', view.updatedAt],
       ]
-      return { text: columns(rows).join('\n'), data: { site: view } }
+      return { text: columns(rows), data: { site: view } }
     })
   },
 }

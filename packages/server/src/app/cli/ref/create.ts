@@ -73,7 +73,7 @@ ${types.map((type) => `- \`${type}\`: ${meanings[type]}`).join('\n')}`,
       ...(mailDirectory === undefined ? [] : [adviceWithoutMails(mailDirectory)]),
     ]
     return {
-      text: lines.join('\n'),
+      text: lines,
       data: {
         reference,
         ...(link === undefined ? {} : { link }),

@@ -24,7 +24,7 @@ export const settingsList: Command = {
         // Last, since it may be long.
         valueText(setting.value),
       ])
-      return { text: columns(rows).join('\n'), data: { ...placeView(place), settings } }
+      return { text: columns(rows), data: { ...placeView(place), settings } }
     })
   },
 }

@@ -56,7 +56,7 @@ export const createTenant: Command = {
       ...(warning === undefined ? [] : [warning]),
     ]
     return {
-      text: lines.join('\n'),
+      text: lines,
       data: {
         tenant,
         ...(link === undefined ? {} : { link }),

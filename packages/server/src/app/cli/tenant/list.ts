@@ -20,7 +20,7 @@ export const listTenants: Command = {
       status,
       createdAt.slice(0, 10),
     ])
-    return { text: columns(rows).join('\n'), data: { tenants } }
+    return { text: columns(rows), data: { tenants } }
   },
 }
 

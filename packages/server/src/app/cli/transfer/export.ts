@@ -36,7 +36,7 @@ export const exportCommand: Command = {
         `${path}: ${counted(rows, 'row')}, ${counted(jobs, 'job')} and ${counted(blobs.count, 'blob')} of ${idTag}, ${bytes} bytes.`,
         ...(withKeys ? ['It holds the private keys: this file is enough to act as the tenant.'] : []),
       ]
-      return { text: lines.join('\n'), data: { idTag, path, bytes, withKeys, rows, jobs, blobs } }
+      return { text: lines, data: { idTag, path, bytes, withKeys, rows, jobs, blobs } }
     })
   },
 }

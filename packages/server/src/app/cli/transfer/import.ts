@@ -4,7 +4,6 @@ import { openDelivery } from '#features/federation/index.ts'
 import { assertNotManaged } from '#features/idp/index.ts'
 import { isProxied } from '#features/proxy/index.ts'
 import { findRelation, isSuspendedOrBanned } from '#features/relations/index.ts'
-import { printable } from '#features/transfer/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
 import type { IdentityFeatures } from '../../identity-features.ts'
@@ -47,8 +46,7 @@ function omissions({ about, tenant, leftOut }: Imported): string {
   const parts = [
     leftOut.settings > 0 && `${counted(leftOut.settings, 'setting')} that only administrators change`,
     leftOut.actions > 0 && `${counted(leftOut.actions, 'action')} without a readable signature`,
-    appDomain !== tenant.appDomain &&
-      `the domain ${printable(String(appDomain))}, which does not lie below ${tenant.idTag}`,
+    appDomain !== tenant.appDomain && `the domain ${appDomain}, which does not lie below ${tenant.idTag}`,
   ].filter((part) => part !== false)
   return parts.length === 0 ? '' : ` Left out: ${parts.join(', ')}.`
 }

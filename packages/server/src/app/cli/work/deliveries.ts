@@ -31,7 +31,7 @@ export const deliveries: Command = {
       ])
       const more = nextCursor === null ? [] : ['There are more: --limit']
       const none = failing ? 'No server fails now.' : 'Nothing was delivered lately.'
-      const text = rows.length === 0 ? none : [...columns(rows), ...more].join('\n')
+      const text = rows.length === 0 ? none : [...columns(rows), ...more]
       return { text, data: { hosts, isComplete: nextCursor === null } }
     })
   },

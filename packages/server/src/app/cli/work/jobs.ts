@@ -36,7 +36,7 @@ export const listJobsCommand: Command = {
       ])
       const none = state === 'failed' ? 'No job was given up.' : 'No job waits.'
       const more = nextCursor === null ? [] : ['There are more: --limit']
-      const text = rows.length === 0 ? none : [...columns(rows), ...more].join('\n')
+      const text = rows.length === 0 ? none : [...columns(rows), ...more]
       return { text, data: { jobs, isComplete: nextCursor === null } }
     })
   },

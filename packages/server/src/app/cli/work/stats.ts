@@ -18,7 +18,7 @@ export const stats: Command = {
   },
 }
 
-function report({ tenants, storage, jobs }: Statistics): string {
+function report({ tenants, storage, jobs }: Statistics): string[] {
   const rows = [
     ['version', version],
     ['tenants', `${tenants.active} active, ${tenants.suspended} suspended`],
@@ -30,5 +30,5 @@ function report({ tenants, storage, jobs }: Statistics): string {
     `${running} running`,
     `${failed} failed`,
   ])
-  return [...columns(rows), '', 'Jobs:', ...columns(ofJobs)].join('\n')
+  return [...columns(rows), '', 'Jobs:', ...columns(ofJobs)]
 }

@@ -24,9 +24,7 @@ export const storage: Command = {
         counted(tenant.files, 'file'),
         ...(tenant.status === 'active' ? [] : [tenant.status]),
       ])
-      const text = [...columns(all), ...(rows.length === 0 ? [] : ['', 'Most by:', ...columns(rows)])].join(
-        '\n',
-      )
+      const text = [...columns(all), ...(rows.length === 0 ? [] : ['', 'Most by:', ...columns(rows)])]
       return { text, data: found }
     })
   },

@@ -41,9 +41,9 @@ export const devApp: Command = {
     const server = new DevServer(data, { name, entry, capabilities })
     const url = await server.listen(port)
     opened.defer(() => server.close())
-    await build(folder, server)
-    process.stdout.write(`${JSON.stringify({ event: 'ready', url, server: data.serverUrl })}\n`)
-    await rebuildUntil(input.interruption(), folder, server)
+    await build(folder, server, input)
+    input.print(JSON.stringify({ event: 'ready', url, server: data.serverUrl }))
+    await rebuildUntil(input.interruption(), folder, () => build(folder, server, input))
     return undefined
   },
 }
@@ -56,25 +56,33 @@ function portOf(input: CommandInput): number {
 }
 
 /** What is wrong with the app is told in the page and on standard error; the next change may mend it. */
-async function build(folder: string, server: DevServer): Promise<void> {
+async function build(
+  folder: string,
+  server: DevServer,
+  terminal: Pick<CommandInput, 'complain'>,
+): Promise<void> {
   try {
     server.show(await bundleScripts(await readProject(folder), { minify: false }))
   } catch (error) {
     const problem = explanationOf(error)
-    process.stderr.write(`${problem}\n`)
-    server.complain(problem)
+    terminal.complain(problem)
+    server.complain(problem.join('\n'))
   }
 }
 
 /** Builds after each change, one build at a time, until the signal aborts. */
-async function rebuildUntil(signal: AbortSignal, folder: string, server: DevServer): Promise<void> {
+async function rebuildUntil(
+  signal: AbortSignal,
+  folder: string,
+  rebuild: () => Promise<void>,
+): Promise<void> {
   const { promise, resolve: end } = Promise.withResolvers<void>()
   let timer: ReturnType<typeof setTimeout> | undefined
   let building = Promise.resolve()
   const watcher = watch(folder, { recursive: true }, () => {
     clearTimeout(timer)
     timer = setTimeout(() => {
-      building = building.then(() => build(folder, server))
+      building = building.then(rebuild)
     }, settleMs)
   })
   signal.addEventListener('abort', () => end(), { once: true })
