@@ -15,6 +15,11 @@ const unreachable = /^(08|53|57P)|^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|E
 const lostConnection =
   /^Connection terminated|^timeout exceeded when trying to connect|^Client has encountered/
 
+/** Does SQLite say so, of a file or of a statement? */
+export function isSqliteError(error: unknown): error is Error {
+  return error instanceof Error && read(error).errcode !== undefined
+}
+
 /** Does another process hold the write lock of the SQLite file? */
 export function isBusy(error: unknown): boolean {
   const { errcode } = read(error)

@@ -63,14 +63,22 @@ async function countApplied(tx: Writer, migrations: readonly Migration[]): Promi
     .select('id')
     .orderBy('position')
     .execute()
-  for (const [position, { id }] of applied.entries()) {
+  assertSameOrder(
+    applied.map(({ id }) => id),
+    migrations,
+  )
+  return applied.length
+}
+
+/** Throws `OtherVersion` where a database has seen a migration that this program has not, or has elsewhere. */
+export function assertSameOrder(applied: readonly string[], migrations: readonly Migration[]): void {
+  for (const [position, id] of applied.entries()) {
     const known = migrations[position]
     if (!known)
       throw new OtherVersion(`The database has the migration ${id}, which this program does not know`)
     if (known.id !== id)
       throw new OtherVersion(`The database has the migration ${id} where this program has ${known.id}`)
   }
-  return applied.length
 }
 
 function assertDistinct(migrations: readonly Migration[]): void {

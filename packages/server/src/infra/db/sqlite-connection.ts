@@ -29,6 +29,7 @@ const writerPragmas = `
 const readerPragmas = 'pragma query_only = on;'
 // NOTE: no `mmap_size`: every commit makes the readers map anew, which cost them two thirds of their speed.
 const commonPragmas = `
+  pragma trusted_schema = off;
   pragma cache_size = -16384;
   pragma temp_store = memory;
 `
@@ -148,13 +149,13 @@ function isOutOfRange(error: unknown): boolean {
 /** The connection that writes. It never waits for a lock by itself, once it is open. */
 export function openWriter(path: string): SqliteConnection {
   const connection = new SqliteConnection(path, { readOnly: false, busyTimeoutMs: openingBusyMs })
-  connection.raw.exec(`${writerPragmas}${commonPragmas} pragma busy_timeout = 0;`)
+  connection.raw.exec(`${commonPragmas}${writerPragmas} pragma busy_timeout = 0;`)
   return connection
 }
 
 /** A connection that cannot change anything; the writer's must have been opened before. */
 export function openReader(path: string): SqliteConnection {
   const connection = new SqliteConnection(path, { readOnly: true, busyTimeoutMs: readerBusyMs })
-  connection.raw.exec(readerPragmas + commonPragmas)
+  connection.raw.exec(commonPragmas + readerPragmas)
   return connection
 }

@@ -28,6 +28,7 @@ export async function unpackBackup(
 ): Promise<ReadBackup> {
   const blobs = await openDiskBlobs({ dir: place.stagedBlobs, clock, logger: silentLogger })
   const found = { tenants: 0, blobs: { count: 0, bytes: 0 } }
+  const seen = new Set<string>()
   let about: About | undefined
   let database: Manifest['database'] | undefined
   for await (const file of readArchive(path)) {
@@ -36,8 +37,12 @@ export async function unpackBackup(
       continue
     }
     const [folder, tenant = '', hash = ''] = file.name.split('/')
-    if (file.name === names.database[about.database]) database = await unpack(file, place.stagedDatabase)
-    else if (file.name === names.masterKey)
+    // Of bytes their hash says that they are the same.
+    if (folder !== 'blobs' && seen.has(file.name)) throw unusable(`it holds ${file.name} twice`)
+    if (folder !== 'blobs') seen.add(file.name)
+    if (file.name === names.database[about.database] && !database)
+      database = await unpack(file, place.stagedDatabase)
+    else if (file.name === names.masterKey && about.withMasterKey)
       await writeFile(place.stagedKey, await readText(file), { mode: 0o600 })
     else if (folder === 'blobs') {
       found.blobs.bytes += await unpackBlob(blobs, file, { tenant, hash })

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { Config } from '#infra/config/index.ts'
-import { openDatabase } from '#infra/db/index.ts'
+import { findForeignSchema, openDatabase } from '#infra/db/index.ts'
 import { isThere } from '#infra/disk/index.ts'
 import { loadMasterKey } from '#infra/keys/index.ts'
 import type { Clock } from '#lib/clock.ts'
@@ -73,8 +73,10 @@ async function unpackChecked(
   try {
     const backup = await unpackBackup(path, place, { clock, baseIdTag: config.baseIdTag })
     await assertMasterKey(config, place, backup.about)
-    if (place.database.kind === 'sqlite') await bringUpToDate(new Secret(`sqlite:${place.stagedDatabase}`))
-    else await checkDump(place.stagedDatabase)
+    if (place.database.kind === 'sqlite') {
+      await assertOwnSchema(place.stagedDatabase)
+      await bringUpToDate(new Secret(`sqlite:${place.stagedDatabase}`))
+    } else await checkDump(place.stagedDatabase)
     isOfUse = !check
     return backup
   } finally {
@@ -100,6 +102,13 @@ async function findMasterKey({ masterKey }: Config, stagedKey: string): Promise<
   throw new Failure('E-STATE', {
     message: `The backup holds no master key. Put the key of the server at ${masterKey.path} first, readable by its owner only.`,
   })
+}
+
+/** Before the first statement on it: the file may be a stranger's, and what it brings along is rows and nothing that runs. */
+async function assertOwnSchema(path: string): Promise<void> {
+  const problem = await findForeignSchema(path, { migrations, scratchPath: `${path}.made` })
+  if (problem !== undefined)
+    throw unusable(`its database is damaged, or not made by this program (${problem})`)
 }
 
 async function bringUpToDate(url: Secret): Promise<void> {
