@@ -98,7 +98,7 @@ export async function openServices(
   const files = await openFileStores(config, { clock, logger })
   const { dns, egress, loopGuard } = openOutside(config)
   const mailer = openMailer({ ...config.mail, clock })
-  const nodeBus = await openNodeBus(config, { clock, logger })
+  const nodeBus = await openNodeBus(config, { clock, logger, vault })
   return {
     config,
     clock,
@@ -130,10 +130,10 @@ export async function openServices(
 
 async function openNodeBus(
   { redisUrl }: Config,
-  { clock, logger }: { clock: Clock; logger: Logger },
+  { clock, logger, vault }: { clock: Clock; logger: Logger; vault: Vault },
 ): Promise<NodeBus> {
   return redisUrl
-    ? await openRedisBus({ redisUrl: redisUrl.reveal(), clock, logger })
+    ? await openRedisBus({ redisUrl: redisUrl.reveal(), clock, logger, vault })
     : openLocalBus({ clock })
 }
 

@@ -47,6 +47,21 @@ export class Listeners {
     for (const listener of this.#byChannel.get(channel) ?? []) listener.onMessage(message)
   }
 
+  /** The same for what another process has said. One that a listener cannot make anything of, as of another version of the program,
+   * ends nothing: it counts as missed, and is answered. */
+  tellFromElsewhere(channel: string, message: string): unknown {
+    let trouble: unknown
+    for (const listener of this.#byChannel.get(channel) ?? []) {
+      try {
+        listener.onMessage(message)
+      } catch (error) {
+        trouble = error
+        listener.onGap?.()
+      }
+    }
+    return trouble
+  }
+
   tellGap(): void {
     for (const listeners of this.#byChannel.values()) for (const listener of listeners) listener.onGap?.()
   }

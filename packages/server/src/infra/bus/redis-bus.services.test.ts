@@ -1,9 +1,10 @@
-import { randomBytes } from 'node:crypto'
+import { createSecretKey, randomBytes } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { afterEach, expect, test } from 'vitest'
 import { busContract, listen } from '#harness/bus-contract.ts'
 import { RedisServer, withRedis } from '#harness/redis-server.ts'
 import { TestClock } from '#harness/test-clock.ts'
+import { openVault } from '#infra/keys/index.ts'
 import type { NodeBus } from './node-bus.ts'
 import { openRedisBus } from './redis-bus.ts'
 
@@ -17,13 +18,15 @@ interface Line {
   readonly message: string
 }
 
+const vault = openVault({ masterKey: createSecretKey(Buffer.alloc(32, 7)) })
+
 async function openAt(redisUrl: string, prefix: string, clock = new TestClock()) {
   const logged: Line[] = []
   const logger = {
     warn: (_: object, message: string) => logged.push({ level: 'warn', message }),
     info: (_: object, message: string) => logged.push({ level: 'info', message }),
   }
-  const bus = await openRedisBus({ redisUrl, clock, logger, prefix })
+  const bus = await openRedisBus({ redisUrl, clock, logger, prefix, vault })
   opened.push(bus)
   return { bus, logged }
 }
@@ -70,6 +73,20 @@ withRedis('the bus of processes that share a Redis', (redisUrl) => {
     one.publish('a', 'hello')
     await expect.poll(() => there.heard).toEqual(['hello'])
     expect(here.heard).toEqual(['hello'])
+  })
+
+  test('what others write to a channel is not heard, ends nothing, and is told once', async () => {
+    const prefix = fresh()
+    const { bus, logged } = await openAt(redisUrl, prefix)
+    const { bus: other } = await openAt(redisUrl, prefix)
+    const { heard } = listen(bus, 'a')
+    await untilHeard(other, bus)
+    const stranger = new Redis(redisUrl)
+    for (const text of ['x', 'node {"seq":9}', '']) await stranger.publish(`${prefix}:a`, text)
+    stranger.disconnect()
+    other.publish('a', 'real')
+    await expect.poll(() => heard).toEqual(['real'])
+    expect(logged.map(({ level }) => level)).toEqual(['warn'])
   })
 
   test('a mark of one process is seen by the others, and stays while another has it as well', async () => {

@@ -1,20 +1,25 @@
 import { randomBytes } from 'node:crypto'
 import type { Redis } from 'ioredis'
+import type { Vault } from '#infra/keys/index.ts'
 import type { Logger } from '#infra/telemetry/index.ts'
 import type { Clock } from '#lib/clock.ts'
+import { type AuthenticMessages, openAuthenticMessages } from './authentic-messages.ts'
 import { Listeners, type NodeBus } from './node-bus.ts'
 
 interface RedisBusOptions {
   readonly redisUrl: string
   readonly clock: Pick<Clock, 'now'>
   readonly logger: Pick<Logger, 'warn' | 'info'>
-  /** Stands before every channel and key; `kith:bus` when absent. */
+  readonly vault: Pick<Vault, 'mac'>
+  /** Stands before every channel and key. */
   readonly prefix?: string
 }
 
 // Commands that Redis has not answered yet. What comes on top is dropped, as when Redis is away.
 const maxUnanswered = 10_000
 const answerTimeoutMs = 5_000
+// The number is that of the form of messages: processes of another version are not heard, and not misunderstood.
+const usualPrefix = 'kith:bus:2'
 // Long enough for an operator's restart to be one line in the log, short enough to be back soon after it.
 const longestRetryMs = 2_000
 
@@ -51,13 +56,18 @@ class RedisBus implements NodeBus {
   readonly #subscriber: Redis
   readonly #prefix: string
   readonly #clock: Pick<Clock, 'now'>
+  readonly #logger: RedisBusOptions['logger']
+  readonly #messages: AuthenticMessages
   /** Tells its own messages, which come back from Redis, from those of others. */
   readonly #nodeId = randomBytes(9).toString('base64url')
   #unanswered = 0
+  #hasComplained = false
 
   constructor(options: RedisBusOptions, connect: (settings: ConnectionSettings) => Redis) {
-    this.#prefix = options.prefix ?? 'kith:bus'
+    this.#prefix = options.prefix ?? usualPrefix
     this.#clock = options.clock
+    this.#logger = options.logger
+    this.#messages = openAuthenticMessages(options.vault)
     this.#commands = connect(settings)
     this.#subscriber = connect(settings)
     watch(options.logger, this.#commands, this.#subscriber)
@@ -74,7 +84,8 @@ class RedisBus implements NodeBus {
 
   publish(channel: string, message: string): void {
     this.#listeners.tell(channel, message)
-    this.#send(() => this.#commands.publish(this.#nameOf(channel), `${this.#nodeId} ${message}`))
+    const text = this.#messages.write(channel, { node: this.#nodeId, message })
+    this.#send(() => this.#commands.publish(this.#nameOf(channel), text))
   }
 
   subscribe(channel: string, listener: Parameters<NodeBus['subscribe']>[1]): () => void {
@@ -132,9 +143,20 @@ class RedisBus implements NodeBus {
   }
 
   #receive(name: string, text: string): void {
-    const space = text.indexOf(' ')
-    if (space < 0 || text.slice(0, space) === this.#nodeId) return
-    this.#listeners.tell(name.slice(this.#prefix.length + 1), text.slice(space + 1))
+    const channel = name.slice(this.#prefix.length + 1)
+    const sent = this.#messages.read(channel, text)
+    if (sent?.node === this.#nodeId) return
+    const trouble = sent
+      ? this.#listeners.tellFromElsewhere(channel, sent.message)
+      : new Error('no process with this master key has written it')
+    if (trouble !== undefined) this.#complain(channel, trouble)
+  }
+
+  /** Once: whoever writes there could fill the log. */
+  #complain(channel: string, err: unknown): void {
+    if (this.#hasComplained) return
+    this.#hasComplained = true
+    this.#logger.warn({ channel, err }, 'messages in Redis are not for this server, or of another version')
   }
 
   #send(command: () => Promise<unknown>): void {

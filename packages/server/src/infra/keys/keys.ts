@@ -7,6 +7,8 @@ export interface Vault {
   seal(purpose: string, owner: TenantId, secret: Uint8Array): Uint8Array
   /** Throws when the text was not sealed for this purpose and owner with this master key. */
   unseal(purpose: string, owner: TenantId, sealed: Uint8Array): Uint8Array
+  /** 32 bytes that show that a text was written by somebody with this master key, for this purpose. */
+  mac(purpose: string, text: string): Uint8Array
 }
 
 /** A tenant's P-384 key pair for ES384, without the private half. */

@@ -86,3 +86,13 @@ test('has room for a bounded number of purposes', () => {
   expect(() => busy.seal('one more', alice, secret)).toThrow('purpose')
   busy.seal('purpose 0', alice, secret)
 })
+
+test('shows who has the master key, for one purpose and one text', () => {
+  const again = openVault({ masterKey: createSecretKey(Buffer.alloc(32, 7)) })
+  const other = openVault({ masterKey: createSecretKey(Buffer.alloc(32, 8)) })
+  const mac = vault.mac('p', 'text')
+  expect(mac).toHaveLength(32)
+  expect(again.mac('p', 'text')).toEqual(mac)
+  for (const another of [vault.mac('q', 'text'), vault.mac('p', 'texts'), other.mac('p', 'text')])
+    expect(another).not.toEqual(mac)
+})

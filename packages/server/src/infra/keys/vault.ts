@@ -1,4 +1,11 @@
-import { createCipheriv, createDecipheriv, hkdfSync, type KeyObject, randomBytes } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto'
 import type { TenantId } from '#infra/db/index.ts'
 import type { Vault } from './keys.ts'
 
@@ -18,14 +25,15 @@ export function openVault({ masterKey }: { readonly masterKey: KeyObject }): Vau
   if (masterKey.type !== 'secret' || masterKey.symmetricKeySize !== 32)
     throw new TypeError('A master key has 32 bytes')
   const keys = new Map<string, Uint8Array>()
-  const keyFor = (purpose: string) => {
-    const known = keys.get(purpose)
+  const keyFor = (purpose: string, use = 'vault') => {
+    const name = `kith ${use} ${version} ${purpose}`
+    const known = keys.get(name)
     if (known) return known
     if (!purposeForm.test(purpose) || keys.size >= maxPurposes)
       throw new TypeError('The purpose of a secret is one of few constants')
     // The salt may be empty: the master key is uniformly random already (RFC 5869, section 3.1).
-    const key = new Uint8Array(hkdfSync('sha256', masterKey, '', `kith vault ${version} ${purpose}`, 32))
-    keys.set(purpose, key)
+    const key = new Uint8Array(hkdfSync('sha256', masterKey, '', name, 32))
+    keys.set(name, key)
     return key
   }
   return {
@@ -50,6 +58,7 @@ export function openVault({ masterKey }: { readonly masterKey: KeyObject }): Vau
         throw new Error(message, { cause })
       }
     },
+    mac: (purpose, text) => createHmac('sha256', keyFor(purpose, 'mac')).update(text).digest(),
   }
 }
 
