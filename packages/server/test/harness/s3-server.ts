@@ -15,10 +15,11 @@ export interface S3Request {
   readonly range: string | undefined
 }
 
-/** What the store does instead of answering: an error, nothing at all, or a part of the answer. */
+/** What the store does instead of answering: an error, nothing at all, a part of the answer, or the whole for a part. */
 export type S3Fault =
   | { readonly status: number; readonly code: string }
   | 'silence'
+  | 'no ranges'
   | { readonly breakAfterBytes: number }
 
 interface StoredObject {
@@ -114,14 +115,16 @@ export class S3Server implements AsyncDisposable {
     this.requests.push(request)
     const fault = this.fault(request)
     if (fault === 'silence') return
-    if (fault && 'status' in fault) return refuse(response, fault.status, fault.code)
+    if (typeof fault === 'object' && 'status' in fault) return refuse(response, fault.status, fault.code)
     const stranger = this.#refusalOf(message, url)
     if (stranger) return refuse(response, 403, stranger, method === 'HEAD')
     if (inBucket !== bucket) return refuse(response, 404, 'NoSuchBucket')
     if (request.key === '') return this.#answerForBucket(request, response)
     if (request.query.has('uploads') || request.query.has('uploadId'))
       return this.#answerForUpload(request, body, response)
-    return this.#answerForObject(request, body, { response, breakAfterBytes: fault?.breakAfterBytes })
+    const asked = fault === 'no ranges' ? { ...request, range: undefined } : request
+    const breakAfterBytes = typeof fault === 'object' ? fault.breakAfterBytes : undefined
+    return this.#answerForObject(asked, body, { response, breakAfterBytes })
   }
 
   /** Headers are believed for their key; an address that is signed is anybody's and looked at closely. */

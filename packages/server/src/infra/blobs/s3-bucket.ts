@@ -15,6 +15,7 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import type { S3Credentials, S3Location } from '#infra/config/index.ts'
 import type { Logger } from '#infra/telemetry/index.ts'
 import type { Clock } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
 import type { BlobRange, SignedAnswer } from './blob-store.ts'
 import { S3Breaker } from './s3-breaker.ts'
 import { type ExplainS3Error, explainS3Errors, isAbsent, readTrouble } from './s3-failure.ts'
@@ -103,7 +104,14 @@ export class S3Bucket {
       const bytes = from && `bytes=${from.start}-${from.end}`
       const command = new GetObjectCommand({ ...this.#named(key), Range: bytes })
       const answer = await this.#client.send(command, { abortSignal })
-      return { body: answer.Body as unknown as S3Body, length: answer.ContentLength ?? 0 }
+      const body = answer.Body as unknown as S3Body
+      const length = answer.ContentLength ?? 0
+      if (!from || length <= from.end - from.start + 1) return { body, length }
+      body.destroy()
+      throw new Failure('E-UNAVAILABLE', {
+        cause: new Error('The store answers with more than the part that it was asked for'),
+        retryAfterSecs: 5,
+      })
     }
     const first = await this.#unlessAbsent((signal) => ask(signal, range))
     if (!first) return undefined

@@ -287,3 +287,23 @@ describe('A look at the bucket', () => {
     expect(lines).toEqual([])
   })
 })
+
+describe('A store that others write to', () => {
+  test('gives no bytes to be looked into but those of the blob', async () => {
+    const { server, store, stagingDir } = await openDesk()
+    const hash = await keptBlob(store, alice, 'a picture')
+    for (const [key, object] of server.objects)
+      server.objects.set(key, { ...object, bytes: Buffer.from('an exploit') })
+    expect(await store.openLocal(alice, hash)).toBeUndefined()
+    expect(await readdir(stagingDir)).toEqual([])
+  })
+
+  test('gives no more than the part that was asked for', async () => {
+    const { server, store } = await openDesk()
+    const hash = await keptBlob(store, alice, 'one and what follows')
+    server.fault = () => 'no ranges'
+    await expect(store.open(alice, hash, { start: 0, end: 2 })).rejects.toMatchObject(unavailable)
+    server.fault = () => undefined
+    expect((await buffer((await store.open(alice, hash, { start: 0, end: 2 }))!)).toString()).toBe('one')
+  })
+})

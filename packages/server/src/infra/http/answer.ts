@@ -6,6 +6,7 @@ import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import type { createCors } from './cors.ts'
 import type { ByteReply } from './endpoint.ts'
+import { exactLength } from './exact-length.ts'
 import { type Exchange, waitsWithBody } from './exchange.ts'
 import { hasBody } from './json-body.ts'
 import type { RateVerdict } from './rate-limits.ts'
@@ -82,7 +83,9 @@ export async function answerBytes(site: AnswerSite, exchange: Exchange, reply: B
   }
   await new Promise<void>((resolve) => {
     // When either side fails the other is destroyed, so that the client does not take a part for the whole.
-    pipeline(stream, response, (error) => {
+    const announced = reply.headers['content-length']
+    const parts = announced === undefined ? [stream] : [stream, exactLength(Number(announced))]
+    pipeline([...parts, response], (error) => {
       if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') {
         site.logger.error({ err: error, reqId: exchange.requestId }, 'an answer broke off')
       }

@@ -247,6 +247,26 @@ describe('bytes', () => {
     expect(logged.map(({ message }) => message)).toEqual(['an answer broke off'])
   })
 
+  test.each([
+    ['more', ['HTTP/1.1 200 OK', ' and what is next']],
+    ['fewer', ['HTTP']],
+  ])(
+    'that are %s than announced break the connection, and are no part of the next answer',
+    async (_, parts) => {
+      const body = async () => Readable.from(parts.map((part) => Buffer.from(part)))
+      const headers = { 'content-length': '15' }
+      const { port, logged } = await serving(answering(bytes, () => ({ status: 200, headers, body })))
+      const socket = connect(port, '127.0.0.1')
+      const request = 'GET /api/thing HTTP/1.1\r\nhost: alice.example\r\n\r\n'
+      socket.on('error', () => undefined).write(request + request)
+      let received = ''
+      for await (const chunk of socket) received += chunk
+      expect(received.match(/x-request-id/g)).toHaveLength(1)
+      expect(received).not.toContain('what is next')
+      expect(new Set(logged.map(({ message }) => message))).toEqual(new Set(['an answer broke off']))
+    },
+  )
+
   test('are closed when the client goes away', async () => {
     const closed = Promise.withResolvers<void>()
     const endless = async () => {
