@@ -17,7 +17,7 @@ export interface S3Request {
 
 /** What the store does instead of answering: an error, nothing at all, a part of the answer, or the whole for a part. */
 export type S3Fault =
-  | { readonly status: number; readonly code: string }
+  | { readonly status: number; readonly code: string; readonly paddingBytes?: number }
   | 'silence'
   | 'no ranges'
   | { readonly breakAfterBytes: number }
@@ -115,7 +115,10 @@ export class S3Server implements AsyncDisposable {
     this.requests.push(request)
     const fault = this.fault(request)
     if (fault === 'silence') return
-    if (typeof fault === 'object' && 'status' in fault) return refuse(response, fault.status, fault.code)
+    if (typeof fault === 'object' && 'status' in fault) {
+      const { status, code, paddingBytes = 0 } = fault
+      return xml(response, 'Error', `${' '.repeat(paddingBytes)}<Code>${code}</Code>`, status)
+    }
     const stranger = this.#refusalOf(message, url)
     if (stranger) return refuse(response, 403, stranger, method === 'HEAD')
     if (inBucket !== bucket) return refuse(response, 404, 'NoSuchBucket')

@@ -17,6 +17,7 @@ import type { Logger } from '#infra/telemetry/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import type { BlobRange, SignedAnswer } from './blob-store.ts'
+import { boundAnswers } from './s3-answers.ts'
 import { S3Breaker } from './s3-breaker.ts'
 import { type ExplainS3Error, explainS3Errors, isAbsent, readTrouble } from './s3-failure.ts'
 import { readObject, type S3Body } from './s3-reading.ts'
@@ -234,7 +235,7 @@ function openClient(
   { connectMs, idleMs }: S3Timeouts,
 ): S3Client {
   const agent = { keepAlive: true, maxSockets }
-  return new S3Client({
+  const client = new S3Client({
     region,
     ...(endpoint === undefined ? {} : { endpoint }),
     forcePathStyle: pathStyle,
@@ -250,4 +251,6 @@ function openClient(
       httpsAgent: agent,
     },
   })
+  boundAnswers(client)
+  return client
 }

@@ -306,4 +306,15 @@ describe('A store that others write to', () => {
     server.fault = () => undefined
     expect((await buffer((await store.open(alice, hash, { start: 0, end: 2 }))!)).toString()).toBe('one')
   })
+
+  test('is cut off where an error or a list has no end', async () => {
+    const { server, store, lines } = await openDesk()
+    for (const paddingBytes of [1_000_000, 9_000_000]) {
+      server.fault = () => ({ status: 403, code: 'AccessDenied', paddingBytes })
+      await expect(store.open(alice, hashOf(large))).rejects.toMatchObject(unavailable)
+    }
+    expect(lines).toMatchObject([{ code: 'AccessDenied' }, { code: 'Unknown' }])
+    server.fault = () => ({ status: 200, code: 'NoSuchKey', paddingBytes: 9_000_000 })
+    await expect(Array.fromAsync(store.list(alice))).rejects.toMatchObject(unavailable)
+  })
 })
