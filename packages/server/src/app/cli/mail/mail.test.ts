@@ -58,16 +58,18 @@ test('a stage that fails comes with what to do next', async () => {
     details: { stage: 'connect', message: expect.any(String), advice: expect.stringContaining('port') },
   })
   expect((await refusing.run(['mail', 'test', to])).err).toMatch(
-    /^The mail was not sent \(connect\): .*\nCheck host/,
+    /^The mail was not sent \(connect\): [\s\S]*\n {2}advice: Check host/,
   )
 
   await using smtp = await startSmtpServer({ login: { user: 'kith', password: 'right' } })
   const options = '?tls.rejectUnauthorized=false'
   const stranger = line.with({ SMTP_URL: `smtp://kith:wrong@127.0.0.1:${smtp.port}${options}` })
-  expect((await stranger.run(['mail', 'test', to])).err).toMatch(/\(auth\).*\nCheck user and password/)
+  expect((await stranger.run(['mail', 'test', to])).err).toMatch(
+    /\(auth\)[\s\S]*\n {2}advice: Check user and password/,
+  )
   const untrusting = line.with({ SMTP_URL: `smtp://kith:right@127.0.0.1:${smtp.port}` })
   expect((await untrusting.run(['mail', 'test', to])).err).toMatch(
-    /\(tls\).*\nThe mail server has no certificate/,
+    /\(tls\)[\s\S]*\n {2}advice: The mail server has no certificate/,
   )
 })
 
