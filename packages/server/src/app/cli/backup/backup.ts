@@ -31,16 +31,22 @@ export const backup: Command = {
     const written = await writeBackup(config, { path, withMasterKey, signal, clock: systemClock })
     // The backup is good whether or not its time can be noted.
     await noteBackup(config.dataDir, systemClock.now()).catch(() => undefined)
-    const { tenants, database, blobs, bytes } = written
-    const warning = withMasterKey
+    const { tenants, database, blobs, bytes, foreignSchema } = written
+    const ofKey = withMasterKey
       ? 'It holds the master key: this file gives access to every identity of the server.'
       : 'It does not hold the master key, without which it cannot be restored: keep a copy of the key elsewhere.'
+    const warnings = [
+      ofKey,
+      ...(foreignSchema === undefined
+        ? []
+        : [`kith restore refuses its database: ${foreignSchema}. Undo that, and write another backup.`]),
+    ]
     return {
       text: [
         `${path}: ${counted(tenants, 'tenant')}, a database of ${database.bytes} bytes, ${counted(blobs.count, 'blob')} of ${blobs.bytes} bytes.`,
-        warning,
+        ...warnings,
       ],
-      data: { path, bytes, tenants, database, blobs, withMasterKey, warnings: [warning] },
+      data: { path, bytes, tenants, database, blobs, withMasterKey, warnings },
     }
   },
 }

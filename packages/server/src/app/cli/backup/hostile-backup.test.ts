@@ -189,6 +189,18 @@ describe('a backup of a stranger', () => {
   })
 })
 
+test('a backup says of one’s own database what would be refused', async () => {
+  await using line = await CommandLine.open()
+  await line.json('tenant', 'create', 'alice.localhost', '--password', 'correct horse battery')
+  const path = (name: string) => join(line.folder, name)
+  expect((await line.json('backup', '--to', path('one.tar'))).warnings).toHaveLength(1)
+  const database = new DatabaseSync(join(line.dataDir, 'kith.db'))
+  database.exec('create index mine on audit_log (tenant_id)')
+  database.close()
+  const { warnings } = await line.json('backup', '--to', path('two.tar'))
+  expect(warnings[1]).toContain('refuses its database: it has the index mine.')
+})
+
 test('the databases of all former versions are known', async () => {
   await using folder = await temporary()
   for (const [at] of migrations.entries()) {

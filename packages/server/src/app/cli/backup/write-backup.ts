@@ -7,11 +7,12 @@ import { openTenants } from '#features/tenants/index.ts'
 import { type ArchiveWriter, createArchive } from '#infra/archive/index.ts'
 import type { BlobStore } from '#infra/blobs/index.ts'
 import type { Config } from '#infra/config/index.ts'
-import type { Database } from '#infra/db/index.ts'
+import { type Database, findForeignSchema } from '#infra/db/index.ts'
 import { loadPresentMasterKey } from '#infra/keys/index.ts'
 import { silentLogger } from '#infra/telemetry/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
+import { migrations } from '../../migrations.ts'
 import { openBlobs } from '../../services.ts'
 import { version } from '../../version.ts'
 import { eachTenant } from '../open-program.ts'
@@ -26,12 +27,16 @@ interface BackupOptions {
   readonly clock: Clock
 }
 
+interface WrittenBackup extends Manifest {
+  /** Of the whole file. */
+  readonly bytes: number
+  /** What `restore` would refuse in the database, because somebody has changed that by hand. */
+  readonly foreignSchema: string | undefined
+}
+
 /** Writes everything that a server needs to a tar file, while it may be running: first a copy of the database, then the
  * bytes of files, which never change. */
-export async function writeBackup(
-  config: Config,
-  options: BackupOptions,
-): Promise<Manifest & { bytes: number }> {
+export async function writeBackup(config: Config, options: BackupOptions): Promise<WrittenBackup> {
   const db = await openPresent(config)
   try {
     return await write(config, db, options)
@@ -44,18 +49,22 @@ async function write(
   config: Config,
   db: Database,
   { path, withMasterKey, signal, clock }: BackupOptions,
-): Promise<Manifest & { bytes: number }> {
+): Promise<WrittenBackup> {
   const about = await aboutOf(config, withMasterKey, clock)
   const archive = await createArchive(path, { signal })
   const folder = await mkdtemp(join(dirname(path), '.kith-backup-'))
   try {
     await addJson(archive, names.about, about)
-    const database = await addDatabase(config, archive, { db, copyPath: join(folder, 'copy') })
+    const copyPath = join(folder, 'copy')
+    const database = await addDatabase(config, archive, { db, copyPath })
+    const place = { migrations, scratchPath: join(folder, 'made') }
+    const foreignSchema =
+      config.database.kind === 'sqlite' ? await findForeignSchema(copyPath, place) : undefined
     if (withMasterKey) await archive.add(names.masterKey, Buffer.from(await readMasterKey(config)))
     const blobs = await openBlobs(config, { clock, logger: silentLogger })
     const manifest = { database, ...(await addBlobs(archive, blobs, openTenants({ db, clock }))) }
     await addJson(archive, names.manifest, manifest)
-    return { ...manifest, bytes: await archive.keep() }
+    return { ...manifest, bytes: await archive.keep(), foreignSchema }
   } finally {
     await archive.discard()
     await rm(folder, { recursive: true, force: true })
