@@ -6,6 +6,7 @@ import {
 import {
   actionTableMigrations,
   endorsementMigrations,
+  erasedActionsMigrations,
   linkInvitationsMigrations,
   unverifiedActionsMigrations,
 } from '#features/actions/index.ts'
@@ -79,4 +80,5 @@ export const migrations: readonly Migration[] = [
   ...claimedRolesMigrations,
   ...hostedSinceMigrations,
   ...endorsementMigrations,
+  ...erasedActionsMigrations,
 ]

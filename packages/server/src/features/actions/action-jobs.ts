@@ -6,13 +6,14 @@ import { nowSecs } from '#lib/clock.ts'
 import type { StoredAction } from './action.ts'
 import { listExpired } from './action-lookup-store.ts'
 import type { ActionPorts } from './action-ports.ts'
-import { setStatus } from './action-store.ts'
+import { eraseAction } from './action-store.ts'
 import { announceAction } from './community/announce-action.ts'
 import { acceptAutomatically } from './compose/answer-action.ts'
 import { publishScheduled } from './compose/change-draft.ts'
 import { reconnect } from './compose/reconnect.ts'
 import { countAction } from './counts/count-actions.ts'
 import { passOnCounts, tellCounts } from './counts/tell-counts.ts'
+import { compactSearch } from './feed/reindex-actions.ts'
 import {
   acceptLaterJob,
   admitLaterJob,
@@ -27,7 +28,7 @@ import {
 import { admitWaiting } from './receive/pending-action.ts'
 import { listUnanswered } from './removal/deleted-rows-store.ts'
 import { dropCopies, dropCopiesLater } from './removal/drop-copies.ts'
-import { sweepDeletedRows, sweepMemory } from './removal/sweep-memory.ts'
+import { sweepDeletedRows, sweepMemory, sweepSpentTokens } from './removal/sweep-memory.ts'
 import { sweepTombstones } from './removal/tombstone-store.ts'
 import { withdrawSigned } from './removal/withdraw-signed.ts'
 import { hooksOf } from './types/index.ts'
@@ -38,6 +39,8 @@ interface ActionJobDeps extends ActionPorts {
 }
 
 const minuteMs = 60_000
+// It writes the index anew, up to some hundred megabytes.
+const compactedEveryMs = 7 * 86_400_000
 // Includes a holiday, after which a request can still be answered.
 const requestSecs = 90 * 86_400
 // Small enough for a transaction that other writers wait for.
@@ -58,7 +61,15 @@ export function handleActionJobs(deps: ActionJobDeps): void {
   recurring(jobs, {
     name: 'actions.sweep-remains',
     everyMs: 60 * minuteMs,
-    run: () => sweepDeletedRows(deps.db, nowSecs(deps.clock)),
+    run: async () => {
+      await sweepSpentTokens(deps.db, nowSecs(deps.clock))
+      await sweepDeletedRows(deps.db, nowSecs(deps.clock))
+    },
+  })
+  recurring(jobs, {
+    name: 'actions.compact-search',
+    everyMs: compactedEveryMs,
+    run: ({ signal }) => compactSearch(deps, signal),
   })
   const work = [
     [publishLaterJob, publishScheduled],
@@ -110,7 +121,7 @@ async function endSome(
   await deps.db.transact(serverTenant, async (tx) => {
     for (const { tenantId, action } of expired) {
       const own = tx.as(tenantId)
-      await setStatus(own, action.actionId, 'D')
+      await eraseAction(own, action.actionId)
       const tenant = tenants.get(tenantId)
       if (!tenant) continue
       if (action.issuerTag !== tenant.idTag) await dropCopiesLater(deps, own, action)

@@ -4,6 +4,7 @@ import { type Reader, statement, type Writer } from '#infra/db/index.ts'
 import type { StoredAction, StoredStatus } from './action.ts'
 import { fromRow, rowColumns, toRow, writtenColumns } from './action-row.ts'
 import type { ActionRow, ActionTables, WrittenRow } from './action-tables.ts'
+import { forgetAnswers } from './compose/idempotency-store.ts'
 import { deleteSearchText, putSearchText } from './feed/search-index-store.ts'
 import { insertLookups } from './lookup-rows-store.ts'
 import { uniqueKeyOf } from './unique-key.ts'
@@ -200,15 +201,30 @@ export async function hasPredecessor(reader: Reader, action: StoredAction): Prom
     .where('unique_key', 'is not', null)
     .where('issued_at', '<=', action.issuedAt)
     .where('action_id', '!=', action.actionId)
-    .where('token', 'is not', null)
+    // Drafts were never signed.
+    .where('issued_at', '>', 0)
     .limit(1)
     .executeTakeFirst()
   return row !== undefined
 }
 
-/** Moves an action to another status and removes its mark. */
-export async function setStatus(tx: Writer, actionId: ActionId, status: StoredStatus): Promise<void> {
+/** Moves an action to another status and removes its mark. What ends goes by `eraseAction`. */
+export async function setStatus(
+  tx: Writer,
+  actionId: ActionId,
+  status: Exclude<StoredStatus, 'D'>,
+): Promise<void> {
   await tx.change(updateStatus, { tenantId: tx.tenantId, actionId, status })
+}
+
+/** Ends a draft that cannot be published. It keeps its text, which nobody has deleted, and the reason in `x`. */
+export async function endRefusedDraft(
+  tx: Writer,
+  actionId: ActionId,
+  x: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  await tx.change(updateStatus, { tenantId: tx.tenantId, actionId, status: 'D' })
+  await setExtra(tx, actionId, x)
 }
 
 /** Writes an action over its existing row, for instance when a draft is published. */
@@ -240,13 +256,54 @@ export async function clearMark(tx: Writer, actionId: ActionId): Promise<void> {
     .execute()
 }
 
-/** Deletes another issuer's action. Its row stays without content, so that the token is not stored again. */
+/** Ends an action, whoever ends it: its text goes, also from the rows that it is looked up by and from answers to repeated
+ * requests. The row stays, so that the token is not stored again and older ones with its unique key are kept out. */
 export async function eraseAction(tx: Writer, actionId: ActionId): Promise<void> {
+  await eraseText(tx, actionId, { token: null, nonce: null })
+}
+
+/** The same for an action that may still have to be sent after its end (`find-sendable.ts`): its token stays until
+ * `sweepSpentTokens`. */
+export async function eraseButToken(tx: Writer, actionId: ActionId): Promise<void> {
+  await eraseText(tx, actionId, {})
+}
+
+/** The columns that say what an action says. Of types without a unique key a subject may be any words; of others it tells
+ * which of their actions stands. */
+export const erasedColumns = {
+  content: 'null',
+  attachments: 'null',
+  x: 'null',
+  flags: 'null',
+  subject: keptUnlessWords('subject'),
+  sub_type: keptUnlessWords('sub_type'),
+} as const
+
+function keptUnlessWords(column: string): string {
+  return `case when type not in ('POST', 'SHRE', 'CMNT', 'MSG', 'APKG') then ${column} end`
+}
+
+const erasedValues = Object.fromEntries(
+  Object.entries(erasedColumns).map(([column, value]) => [column, sql.raw<string | null>(value)]),
+)
+
+async function eraseText(
+  tx: Writer,
+  actionId: ActionId,
+  signed: { readonly token?: null; readonly nonce?: null },
+): Promise<void> {
   await forgetText(tx, actionId)
-  await tx
-    .tables<ActionTables>()
+  await forgetAnswers(tx, actionId)
+  const tables = tx.tables<ActionTables>()
+  for (const table of ['action_attachments', 'action_tags'] as const)
+    await tables
+      .deleteFrom(table)
+      .where('tenant_id', '=', tx.tenantId)
+      .where('action_id', '=', actionId)
+      .execute()
+  await tables
     .updateTable('actions')
-    .set({ status: 'D', marked: 0, content: null, attachments: null, x: null, token: null })
+    .set({ status: 'D', marked: 0, ...erasedValues, ...signed })
     .where('tenant_id', '=', tx.tenantId)
     .where('action_id', '=', actionId)
     .execute()

@@ -1,6 +1,7 @@
 import type { Migration, MigrationSchema } from '#infra/db/index.ts'
 import { createSearchIndex } from './feed/search-index-store.ts'
 import { isOver, isRequest, keptSince } from './removal/deleted-rows-store.ts'
+import { erasedActionsMigrations } from './removal/erased-actions-migrations.ts'
 
 export const actionTableMigrations: readonly Migration[] = [
   {
@@ -45,6 +46,7 @@ export const actionsMigrations: readonly Migration[] = [
   ...actionTableMigrations,
   ...unverifiedActionsMigrations,
   ...endorsementMigrations,
+  ...erasedActionsMigrations,
 ]
 
 const actionColumns = {

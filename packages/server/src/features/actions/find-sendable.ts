@@ -49,11 +49,14 @@ async function isSubjectOver(reader: Reader, { subject }: StoredAction): Promise
   return about?.status !== 'A' && about?.status !== 'C'
 }
 
-/** An action that was replaced is sent all the same, because deleting its successor ends that successor alone. For the
- * same reason a deleted action that had replaced another one is sent, unless its ending names both parties. That
- * leaves reactions, reposts and file shares, which have no text. */
+/** An action that was replaced is sent all the same, because deleting its successor ends that successor alone. */
 async function isDeleted(reader: Reader, action: StoredAction): Promise<boolean> {
-  if ((await findTombstone(reader, action)) === undefined) return false
+  return (await findTombstone(reader, action)) !== undefined && !(await leavesDeleted(reader, action))
+}
+
+/** A deleted action that had replaced another one is sent, for the same reason, unless its ending names both parties. That
+ * leaves reactions, reposts and file shares. */
+export async function leavesDeleted(reader: Reader, action: StoredAction): Promise<boolean> {
   const { uniqueBy } = findActionType(action.type) ?? {}
-  return !uniqueBy?.includes('subject') || !(await hasPredecessor(reader, action))
+  return uniqueBy?.includes('subject') === true && (await hasPredecessor(reader, action))
 }

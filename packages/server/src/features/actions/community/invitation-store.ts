@@ -1,6 +1,7 @@
-import type { IdTag } from '@kith/protocol'
+import type { ActionId, IdTag } from '@kith/protocol'
 import { sql } from 'kysely'
 import type { Reader, Writer } from '#infra/db/index.ts'
+import { eraseAction } from '../action-store.ts'
 import type { ActionTables } from '../action-tables.ts'
 import { endLinkInvitation, findLinkInvitation } from './link-invitation-store.ts'
 
@@ -33,15 +34,16 @@ export async function consumeInvitations(
   tx: Writer,
   { communityTag, guestTag }: { readonly communityTag: IdTag; readonly guestTag: IdTag },
 ): Promise<void> {
-  await tx
+  const open = await tx
     .tables<ActionTables>()
-    .updateTable('actions')
-    .set({ status: 'D', marked: 0 })
+    .selectFrom('actions')
+    .select('action_id')
     .where('tenant_id', '=', tx.tenantId)
     .where('audience_tag', '=', guestTag)
     .where('type', '=', 'INVT')
     .where('subject', '=', communityTag)
     .where('status', '=', 'A')
     .execute()
+  for (const row of open) await eraseAction(tx, row.action_id as ActionId)
   await endLinkInvitation(tx, guestTag)
 }

@@ -6,7 +6,7 @@ import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import type { StoredAction } from '../action.ts'
 import type { CountDeps, CreateDeps, MakeDeps, ReadDeps, StoreDeps } from '../action-ports.ts'
-import { clearMark, findStoredAction, setStatus } from '../action-store.ts'
+import { clearMark, eraseAction, findStoredAction, setStatus } from '../action-store.ts'
 import type { ActionRequest } from '../feed/get-action.ts'
 import { getSeenAction } from '../removal/delete-action.ts'
 import { hooksOf } from '../types/index.ts'
@@ -96,7 +96,7 @@ async function settle(
 ): Promise<StoredAction> {
   const { tenant, verdict } = how
   const action: StoredAction = { ...how.action, status: verdict === 'accept' ? 'A' : 'D' }
-  await setStatus(tx, action.actionId, action.status)
+  await (verdict === 'accept' ? setStatus(tx, action.actionId, 'A') : eraseAction(tx, action.actionId))
   const scene = { ports, tx, tenant, action, at: nowSecs(ports.clock) }
   const hooks = hooksOf(action.type)
   await (verdict === 'accept' ? hooks.onAccept?.(scene) : hooks.onReject?.(scene))

@@ -5,7 +5,7 @@ import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import type { StoredAction } from '../action.ts'
 import type { CreateDeps, PrepareDeps, QueueDeps, ReadDeps } from '../action-ports.ts'
-import { findStoredAction, replaceAction, setExtra, setStatus } from '../action-store.ts'
+import { endRefusedDraft, findStoredAction, replaceAction } from '../action-store.ts'
 import type { ActionRequest } from '../feed/get-action.ts'
 import { getOwnAction } from '../removal/delete-action.ts'
 import type { Issuing } from '../types/type-hooks.ts'
@@ -94,10 +94,9 @@ async function assertAuthorContributes(ports: ReadDeps, tenant: Tenant, { author
 }
 
 async function refuse(ports: ReadDeps, tenant: Tenant, draft: Draft, { code }: Failure): Promise<void> {
-  await ports.db.transact(tenant.tenantId, async (tx) => {
-    await setStatus(tx, draft.actionId, 'D')
-    await setExtra(tx, draft.actionId, { ...draft.x, refused: code })
-  })
+  await ports.db.transact(tenant.tenantId, (tx) =>
+    endRefusedDraft(tx, draft.actionId, { ...draft.x, refused: code }),
+  )
 }
 
 async function publish(ports: CreateDeps, issuing: Issuing, draft: Draft): Promise<StoredAction> {

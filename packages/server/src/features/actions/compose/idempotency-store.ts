@@ -102,7 +102,7 @@ export async function claimKey(
   return changed > 0
 }
 
-/** Stores the answer to the first request. Repetitions get it again, whatever became of the action. */
+/** Stores the answer to the first request. Repetitions get it again, unless the action has ended. */
 export async function putAnswer(
   tx: Writer,
   { callerTag, key }: IdempotencyKey,
@@ -117,6 +117,20 @@ export async function putAnswer(
     .where('caller_tag', '=', callerTag)
     .where('idempotency_key', '=', key)
     .execute()
+}
+
+const clearAnswers = statement<IdempotencyTables, { tenantId: number; actionId: string }, unknown>(
+  (tables, value) =>
+    tables
+      .updateTable('idempotency_keys')
+      .set({ answer: null })
+      .where('tenant_id', '=', value('tenantId'))
+      .where('action_id', '=', value('actionId')),
+)
+
+/** Forgets what was answered about an action that has ended: repetitions get what is left of it. */
+export async function forgetAnswers(tx: Writer, actionId: ActionId): Promise<void> {
+  await tx.change(clearAnswers, { tenantId: tx.tenantId, actionId })
 }
 
 /** An earlier request with a key. */

@@ -3,7 +3,7 @@ import type { Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { endingSubType, type StoredAction } from '../action.ts'
 import type { SendDeps, StoreDeps } from '../action-ports.ts'
-import { findSuperseded, insertAction, setStatus } from '../action-store.ts'
+import { eraseButToken, findSuperseded, insertAction } from '../action-store.ts'
 import { type Audience, joined, nobody } from '../audience.ts'
 import { countAction } from '../counts/count-actions.ts'
 import { hooksOf } from '../types/index.ts'
@@ -33,7 +33,7 @@ export async function publishInto(
 ): Promise<StoredAction> {
   const superseded = await findSuperseded(tx, action)
   await claimIssueTime(tx, action, nowSecs(ports.clock))
-  if (superseded) await setStatus(tx, superseded.actionId, 'D')
+  if (superseded) await eraseButToken(tx, superseded.actionId)
   await write(tx, action)
   // The action that it replaces was counted already.
   if (!superseded) await countAction(ports, tx, { tenant, action, by: 1 })

@@ -1,4 +1,4 @@
-import type { Database, TenantId, Writer } from '#infra/db/index.ts'
+import { type Database, serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
 import { type IndexedAction, listIndexedActions } from './reindex-store.ts'
 import { compactSearchIndex, deleteSearchText, putSearchText } from './search-index-store.ts'
 
@@ -19,8 +19,12 @@ export async function indexActions(deps: Deps, tenantId: TenantId): Promise<void
 /** Removes a tenant's actions from the search index, before the actions themselves are removed. */
 export async function unindexActions(deps: Deps, tenantId: TenantId): Promise<void> {
   await eachAction(deps, tenantId, deleteSearchText)
-  // Until it is compacted the index keeps the words, though no search finds them.
-  while (await deps.db.transact(tenantId, compactSearchIndex));
+  await compactSearch(deps)
+}
+
+/** Takes the words of removed actions out of the search index, which keeps them until then, though no search finds them. */
+export async function compactSearch({ db }: Deps, signal?: AbortSignal): Promise<void> {
+  while (await db.transact(serverTenant, compactSearchIndex, { isBackground: true })) signal?.throwIfAborted()
 }
 
 async function eachAction(

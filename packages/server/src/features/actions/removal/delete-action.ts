@@ -6,7 +6,7 @@ import { Failure } from '#lib/failure.ts'
 import { endingSubType, type StoredAction } from '../action.ts'
 import { newNonce, ownActionId } from '../action-id.ts'
 import type { DeleteDeps, ReadDeps } from '../action-ports.ts'
-import { findNewest, findStoredAction, insertAction, setStatus } from '../action-store.ts'
+import { eraseAction, eraseButToken, findNewest, findStoredAction, insertAction } from '../action-store.ts'
 import { joined, nobody } from '../audience.ts'
 import { claimIssueTime, nextIssueTime, withIssueTime } from '../compose/issue-time.ts'
 import { isIssuer } from '../compose/issuer.ts'
@@ -16,6 +16,7 @@ import { outgoingOf } from '../compose/store-action.ts'
 import { countAction } from '../counts/count-actions.ts'
 import { findShown } from '../feed/feed-store.ts'
 import type { ActionRequest } from '../feed/get-action.ts'
+import { leavesDeleted } from '../find-sendable.ts'
 import { hooksOf } from '../types/index.ts'
 import { assertIsNoMembership, type RemovalRequest, removeAction } from './remove-action.ts'
 import { putTombstone } from './tombstone-store.ts'
@@ -67,7 +68,8 @@ async function signAndDelete(ports: DeleteDeps, tenant: Tenant, action: StoredAc
     // Of two deletions at the same time the second finds the action deleted.
     const current = await findStoredAction(tx, action.actionId)
     if (!current || current.status === 'D') throw new Failure('E-ACTION-NOTFOUND')
-    await setStatus(tx, action.actionId, 'D')
+    const erase = (await leavesDeleted(tx, current)) ? eraseButToken : eraseAction
+    await erase(tx, action.actionId)
     if (record) {
       // Tenants of this server that were not told of the deletion refuse the action when others pass it on.
       await putTombstone(tx.as(serverTenant), current, { now: nowSecs(ports.clock) })

@@ -7,6 +7,8 @@ import type { ActionRow, ActionTables } from '../action-tables.ts'
 // The same text as in the indexes of `actions-migrations.ts`.
 export const isOver = "status in ('D', 'T')"
 export const isRequest = "status = 'C'"
+/** An ended action whose token was kept, because it may still have to be sent. */
+export const isTokenLeft = "status = 'D' and token is not null"
 /** The time from which the sweep counts the age of a deleted row. */
 export const keptSince =
   'coalesce(kept_since, case when issued_at > created_at then issued_at else created_at end)'
@@ -105,6 +107,24 @@ const deletions = companions.map(([table, column]) =>
 /** Removes the last rows of an action. Its words must have left the search index before. */
 export async function purgeDeletedRows(tx: Writer, actionId: string): Promise<void> {
   for (const deletion of deletions) await tx.change(deletion, { tenantId: tx.tenantId, actionId })
+}
+
+const clearTokens = statement<SweepTables, { upTo: number; limit: number }, unknown>((tables, value) =>
+  tables
+    .updateTable('actions')
+    .set({ token: null, nonce: null })
+    .where(
+      sql<SqlBool>`seq in (select seq from actions where ${sql.raw(isTokenLeft)}
+        and issued_at <= ${value('upTo')} order by issued_at limit ${value('limit')})`,
+    ),
+)
+
+/** NOTE: over all tenants: forgets some tokens of ended actions that were signed by then; answers how many. */
+export async function clearSpentTokens(
+  tx: Writer,
+  portion: { readonly upTo: number; readonly limit: number },
+): Promise<number> {
+  return tx.change(clearTokens, portion)
 }
 
 const selectUnanswered = statement<ActionTables, { upTo: number; limit: number }, ActionRow>(

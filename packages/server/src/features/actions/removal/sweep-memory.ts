@@ -6,7 +6,7 @@ import { deleteViews } from '../feed/reader-store.ts'
 import { reindexAction } from '../feed/reindex-store.ts'
 import { deleteStrangerRows } from '../receive/stranger-budget-store.ts'
 import { maxTokenAgeSecs } from '../receive/token-age.ts'
-import { keepDeletedRows, listDeletedRows, purgeDeletedRows } from './deleted-rows-store.ts'
+import { clearSpentTokens, keepDeletedRows, listDeletedRows, purgeDeletedRows } from './deleted-rows-store.ts'
 import { countReads, forgetRead, listOldReads } from './read-sweep-store.ts'
 
 const daySecs = 86_400
@@ -16,6 +16,8 @@ const maxReads = 500_000
 // A deleted action, however old, stays visible to its owner for at least 30 days before its row is removed. Rows that
 // are still referred to are checked again after the same time.
 const deletedRowsAgainSecs = 30 * daySecs
+// Finding an inbox, delivering to it and asking whether it has arrived are each tried for a week.
+const tokensLeftSecs = 21 * daySecs
 // Each takes a few statements.
 const perPortion = 50
 
@@ -45,6 +47,11 @@ async function forgetReads(tx: Writer, query: { upToDay: number; limit: number }
   const reads = query.limit > 0 ? await listOldReads(tx, query) : []
   for (const read of reads) await forgetRead(tx, read)
   return reads.length
+}
+
+/** Removes the tokens of ended actions that stayed because they might still have to be sent. */
+export async function sweepSpentTokens(db: Database, now: number): Promise<void> {
+  await sweep(db, [(tx, limit) => clearSpentTokens(tx, { upTo: now - tokensLeftSecs, limit })])
 }
 
 /** Removes the rows of deleted actions once their tokens are too old to be accepted. */

@@ -1,7 +1,7 @@
 import { type FileId, parseFileId, parseTimestamp } from '@kith/protocol'
 import { Failure, invalid } from '#lib/failure.ts'
 import { endingSubType, type StoredAction } from '../action.ts'
-import { findSuperseded, setStatus } from '../action-store.ts'
+import { eraseAction, findSuperseded } from '../action-store.ts'
 import type { HookScene, TypeHooks } from './type-hooks.ts'
 
 const isEnd = ({ subType }: Pick<StoredAction, 'subType'>) => subType === endingSubType
@@ -62,7 +62,7 @@ async function takeRefusal({ ports, tx, tenant, action }: HookScene): Promise<vo
   const named = action.x?.offer
   if (isLive && named !== undefined && named !== offer.actionId) return
   await ports.fileShares.decline(tx, tenant, action)
-  if (isLive) await setStatus(tx, offer.actionId, 'D')
+  if (isLive) await eraseAction(tx, offer.actionId)
 }
 
 function fileIdOf(subject: string | undefined): FileId {

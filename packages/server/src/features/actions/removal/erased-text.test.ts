@@ -1,0 +1,228 @@
+import { randomUUID } from 'node:crypto'
+import type { ActionId } from '@kith/protocol'
+import { expect, test } from 'vitest'
+import { changeRelation } from '#features/relations/index.ts'
+import { type ActionLab, type Actor, actionLab } from '#harness/action-lab.ts'
+import { eachDialect } from '#harness/each-dialect.ts'
+import { findText } from '#harness/find-text.ts'
+import { serverTenant } from '#infra/db/index.ts'
+import { nowSecs } from '#lib/clock.ts'
+import { compactSearch } from '../feed/reindex-actions.ts'
+import { withdrawSignedLater } from './withdraw-signed.ts'
+
+const daySecs = 86_400
+
+interface Scene {
+  readonly lab: ActionLab
+  readonly alice: Actor
+  readonly bob: Actor
+  /** One word that stands nowhere else. */
+  readonly word: string
+}
+
+interface Ending {
+  /** Says the word, and answers how that is ended. */
+  readonly say: (scene: Scene) => Promise<() => Promise<unknown>>
+  /** Those at whom nothing of it is left. */
+  readonly gone: (scene: Scene) => readonly Actor[]
+}
+
+const bothOf = ({ alice, bob }: Scene) => [alice, bob]
+const aliceOf = ({ alice }: Scene) => [alice]
+const bobOf = ({ bob }: Scene) => [bob]
+
+const saying = (word: string) => ({
+  type: 'POST' as const,
+  visibility: 'P' as const,
+  subType: `T-${word}`,
+  subject: `about ${word}`,
+  flags: word,
+  content: { text: `Says ${word} and #${word}`, tags: [word] },
+  x: { note: word },
+})
+
+const share = (to: Actor, message: string) => ({
+  type: 'FSHR' as const,
+  audienceTag: to.idTag,
+  subject: `b1~${'A'.repeat(43)}`,
+  content: { permission: 'READ', message },
+})
+
+async function issued({ lab }: Scene, who: Actor, body: Parameters<Actor['create']>[0]): Promise<ActionId> {
+  lab.tick()
+  const { actionId } = await who.create({ ...body, idempotencyKey: randomUUID() })
+  await lab.settle()
+  return actionId as ActionId
+}
+
+const endings: Readonly<Record<string, Ending>> = {
+  'a post that its issuer deletes': {
+    async say(scene) {
+      const actionId = await issued(scene, scene.alice, saying(scene.word))
+      return () => scene.alice.remove(actionId)
+    },
+    gone: bothOf,
+  },
+  'a draft': {
+    async say(scene) {
+      const actionId = await issued(scene, scene.alice, { ...saying(scene.word), draft: true })
+      return () => scene.alice.remove(actionId)
+    },
+    gone: bothOf,
+  },
+  'a scheduled post': {
+    async say(scene) {
+      const publishAt = nowSecs(scene.lab.clock) + daySecs
+      const actionId = await issued(scene, scene.alice, { ...saying(scene.word), publishAt })
+      return () => scene.alice.remove(actionId)
+    },
+    gone: bothOf,
+  },
+  'a message': {
+    async say(scene) {
+      const { alice, bob, word } = scene
+      const content = { text: word, subject: word }
+      const actionId = await issued(scene, alice, { type: 'MSG', audienceTag: bob.idTag, content })
+      return () => alice.remove(actionId)
+    },
+    gone: bothOf,
+  },
+  'a comment that the owner of its thread removes': {
+    async say(scene) {
+      const { alice, bob, word } = scene
+      const parentId = await issued(scene, alice, { ...saying('root'), subject: 'root' })
+      const actionId = await issued(scene, bob, { type: 'CMNT', parentId, content: { text: word } })
+      return () => alice.remove(actionId)
+    },
+    gone: aliceOf,
+  },
+  'what has expired': {
+    async say(scene) {
+      const expiresAt = nowSecs(scene.lab.clock) + 3600
+      await issued(scene, scene.alice, { ...saying(scene.word), expiresAt })
+      return async () => scene.lab.tick(3600)
+    },
+    gone: bothOf,
+  },
+  'a request that is refused': {
+    async say(scene) {
+      const { alice, bob, word } = scene
+      const actionId = await issued(scene, alice, {
+        type: 'CONN',
+        audienceTag: bob.idTag,
+        content: { message: word },
+      })
+      return () => bob.reject(actionId)
+    },
+    gone: bobOf,
+  },
+  'a request that nobody answers': {
+    async say(scene) {
+      const { alice, bob, word } = scene
+      await issued(scene, alice, share(bob, word))
+      return async () => scene.lab.tick(91 * daySecs)
+    },
+    gone: bobOf,
+  },
+  'a share that is withdrawn': {
+    async say(scene) {
+      const { alice, bob, word } = scene
+      const actionId = await issued(scene, alice, share(bob, word))
+      return () => alice.remove(actionId)
+    },
+    gone: bothOf,
+  },
+  'what a revoked key has signed': {
+    async say(scene) {
+      const { lab, alice, word } = scene
+      await issued(scene, alice, saying(word))
+      const [key] = await lab.keys.list(alice.tenant.tenantId)
+      const revoked = { issuerTag: alice.idTag, kid: key?.kid ?? '', since: 0 }
+      return () => lab.db.transact(serverTenant, (tx) => withdrawSignedLater(lab, tx, revoked))
+    },
+    gone: bobOf,
+  },
+}
+
+eachDialect('the text of what has ended', (open) => {
+  const openLab = actionLab(open)
+
+  async function start(): Promise<Scene> {
+    const lab = await openLab()
+    const alice = await lab.makeTenant('alice.example.com')
+    const bob = await lab.makeTenant('bob.example.com')
+    for (const [one, other] of [
+      [alice, bob],
+      [bob, alice],
+    ] as const)
+      await lab.db.transact(one.tenant.tenantId, (tx) =>
+        changeRelation(tx, other.idTag, { isFollowing: true, isFollower: true, at: 1 }),
+      )
+    return { lab, alice, bob, word: `gone${randomUUID().replaceAll('-', '')}`.slice(0, 24) }
+  }
+
+  const traces = ({ lab, word }: Scene, { tenant }: Actor) => findText(lab.db, tenant.tenantId, word)
+
+  /** SQLite has one search index for all tenants, which keeps words until it is compacted. */
+  const leftAt = async (scene: Scene, actor: Actor) =>
+    (await traces(scene, actor)).filter((place) => !place.startsWith('action_texts_'))
+
+  test.each(Object.entries(endings))('goes: %s', async (_, { say, gone }) => {
+    const scene = await start()
+    const end = await say(scene)
+    expect(await traces(scene, gone(scene)[0] as Actor)).toContain('actions.content')
+    scene.lab.tick()
+    await end()
+    await scene.lab.settle()
+    for (const actor of gone(scene)) expect(await leftAt(scene, actor)).toEqual([])
+    if (gone(scene).length === 2) {
+      await compactSearch(scene.lab)
+      expect(await traces(scene, scene.alice)).toEqual([])
+    }
+  })
+
+  test('goes from the search index within a week', async () => {
+    const scene = await start()
+    const { lab, alice, word } = scene
+    // What is in a part of the index of its own goes with it.
+    for (let n = 0; n < 40; n += 1) await issued(scene, alice, saying(`kept${n}`))
+    const actionId = await issued(scene, alice, saying(word))
+    await alice.remove(actionId)
+    lab.tick(7 * daySecs)
+    await lab.settle()
+    expect(await traces(scene, alice)).toEqual([])
+  })
+
+  const request = ({ bob, word }: Scene, members: object = {}) => ({
+    type: 'CONN' as const,
+    audienceTag: bob.idTag,
+    content: { message: word },
+    ...members,
+  })
+
+  test('stays in the token alone where that may still have to leave, for three weeks', async () => {
+    const scene = await start()
+    const { lab, alice, bob } = scene
+    await issued(scene, alice, request(scene))
+    await issued(scene, alice, request(scene, { subType: 'DEL', content: undefined }))
+    for (const actor of [alice, bob]) expect(await leftAt(scene, actor)).toEqual(['actions.token'])
+    lab.tick(21 * daySecs - 3600)
+    await lab.settle()
+    expect(await leftAt(scene, alice)).toEqual(['actions.token'])
+    lab.tick(2 * 3600)
+    await lab.settle()
+    for (const actor of [alice, bob]) expect(await leftAt(scene, actor)).toEqual([])
+  })
+
+  test('is not in the answer to a request that is repeated', async () => {
+    const scene = await start()
+    const { alice, word } = scene
+    const body = { ...saying(word), idempotencyKey: 'once' }
+    const { actionId } = await alice.create(body)
+    expect(await alice.create(body)).toMatchObject({ actionId, status: 'A', content: body.content })
+    await alice.remove(actionId)
+    const again = await alice.create(body)
+    expect(again).toMatchObject({ actionId, status: 'D' })
+    expect(JSON.stringify(again)).not.toContain(word)
+  })
+})
