@@ -17,7 +17,7 @@ export async function ticketOf(client: Client): Promise<string> {
 
 export const statusOf = async (client: Client) => (await client.call(getAccountExport)).data
 
-/** Bytes that no buffer on the way holds: a reader who stops stops the server. */
+/** Bytes that no buffer on the way holds: a reader who stops stops the server. They count as used. */
 export async function keepBytes(server: TestServer, idTag: string, megabytes: number): Promise<void> {
   const { blobs } = server.running.services
   const tenant = await server.running.features.identity.tenants.find(idTag as never)
@@ -28,6 +28,10 @@ export async function keepBytes(server: TestServer, idTag: string, megabytes: nu
   }
   const staged = await blobs.stage(tenant.tenantId, bytes(), { maxBytes: megabytes * chunk.length })
   await staged.keep()
+  const row = { tenant_id: tenant.tenantId, blob_hash: staged.hash, size: staged.size, uses: 1 }
+  await server.db.transact(tenant.tenantId, async (tx) => {
+    await tx.tables<{ blobs: typeof row }>().insertInto('blobs').values(row).execute()
+  })
 }
 
 /** Begins to read an archive, and goes on no further. */

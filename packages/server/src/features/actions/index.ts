@@ -48,6 +48,7 @@ export type { ReceivedAction, ReceiveOutcome } from './receive/received-action.t
 export { erasedActionsMigrations } from './removal/erased-actions-migrations.ts'
 export { putTombstone, type Withdrawal, withdrawalOf } from './removal/tombstone-store.ts'
 export { withdrawSignedLater } from './removal/withdraw-signed.ts'
+export { leaveDeletedText } from './transfer/leave-deleted-text.ts'
 export { putMovedActions, queueScheduled } from './transfer/put-moved-actions.ts'
 export { readMovedAction } from './transfer/read-moved-action.ts'
 export { listUnverified, listUnverifiedIssuers } from './transfer/unverified-store.ts'

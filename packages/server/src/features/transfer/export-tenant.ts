@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto'
 import { toIso } from '@kith/protocol'
+import { listUsedBlobs } from '#features/files/index.ts'
 import type { HostedTenant } from '#features/tenants/index.ts'
 import { type ArchiveSink, createArchive } from '#infra/archive/index.ts'
-import type { BlobStore } from '#infra/blobs/index.ts'
+import type { BlobHash, BlobStore } from '#infra/blobs/index.ts'
 import {
   type Database,
   listAppliedMigrations,
   listTenantRows,
   type Reader,
   serverTenant,
+  type TenantId,
   type TenantRow,
 } from '#infra/db/index.ts'
 import { listOpenJobs } from '#infra/jobs/index.ts'
@@ -21,7 +23,7 @@ import { type About, formatVersion, type Manifest, names } from './transfer-form
 
 export interface ExportDeps {
   readonly db: Database
-  readonly blobs: Pick<BlobStore, 'list' | 'open'>
+  readonly blobs: Pick<BlobStore, 'size' | 'open'>
   readonly vault: Vault
   readonly clock: Clock
   /** Of the program. */
@@ -46,6 +48,8 @@ type ExportedRows = Pick<Manifest, 'tables' | 'jobs'>
 // A part is made in memory: rows have at most some 100 kB, and those of documents some MiB of bytes.
 const rowsPerPart = 200
 const rowsOfBytesPerPart = 8
+// Asked anew for each page, since files go while others are sent.
+const blobsPerPage = 20
 
 /** Writes everything that belongs to a tenant to a file that another server can import. Rows are those of one moment;
  * bytes are copied after it, while the tenant may go on living. */
@@ -119,17 +123,23 @@ function aboutOf(
 }
 
 async function addTable(
-  { vault }: ExportDeps,
+  { vault, clock }: ExportDeps,
   archive: ArchiveSink,
   { reader, table, ...secrets }: { reader: Reader; table: MovedTable } & ExportedSecrets,
 ): Promise<{ rows: number; sha256: string }> {
   const digest = createHash('sha256')
   const { only } = table
+  const where = table.leaving?.(nowSecs(clock))
   const limit = hasBytes(table) ? rowsOfBytesPerPart : rowsPerPart
   let rows = 0
   let after: TenantRow | undefined
   for (let part = 1; ; part += 1) {
-    const request = { limit, ...(only ? { only } : {}), ...(after ? { after } : {}) }
+    const request = {
+      limit,
+      ...(only ? { only } : {}),
+      ...(where ? { where } : {}),
+      ...(after ? { after } : {}),
+    }
     const page = await listTenantRows(reader, table, request)
     const side = { vault, tenantId: reader.tenantId, ...secrets }
     const text = Buffer.from(encodeRows(page, table, side))
@@ -159,21 +169,39 @@ async function addJobs(archive: ArchiveSink, reader: Reader): Promise<number> {
   }
 }
 
+/** Only what is needed when its turn comes: what was deleted lies in the store for a while. */
 async function addBlobs(
-  { blobs }: ExportDeps,
+  deps: ExportDeps,
   archive: ArchiveSink,
   { tenantId }: Pick<HostedTenant, 'tenantId'>,
 ) {
   const copied = { count: 0, bytes: 0 }
-  for await (const { hash, size } of blobs.list(tenantId)) {
-    const bytes = await blobs.open(tenantId, hash)
-    // Removed since it was listed, with the file that it belonged to.
-    if (!bytes) continue
-    await archive.add(names.blob(hash), { size, bytes })
-    copied.count += 1
-    copied.bytes += size
-  }
+  let page: readonly BlobHash[]
+  let after = ''
+  do {
+    page = await listUsedBlobs(deps.db.reader(tenantId), { after, limit: blobsPerPage })
+    for (const hash of page) {
+      const size = await addBlob(deps, archive, { tenantId, hash })
+      if (size === undefined) continue
+      copied.count += 1
+      copied.bytes += size
+    }
+    after = page.at(-1) ?? after
+  } while (page.length === blobsPerPage)
   return copied
+}
+
+/** Undefined for one that has been removed since it was listed, with the file that it belonged to. */
+async function addBlob(
+  { blobs }: ExportDeps,
+  archive: ArchiveSink,
+  { tenantId, hash }: { readonly tenantId: TenantId; readonly hash: BlobHash },
+): Promise<number | undefined> {
+  const size = await blobs.size(tenantId, hash)
+  const bytes = size === undefined ? undefined : await blobs.open(tenantId, hash)
+  if (size === undefined || !bytes) return undefined
+  await archive.add(names.blob(hash), { size, bytes })
+  return size
 }
 
 async function addJson(archive: ArchiveSink, name: string, value: unknown): Promise<void> {

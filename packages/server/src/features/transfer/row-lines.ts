@@ -52,7 +52,8 @@ export function encodeRows(
   }: Side & { readonly withKeys: boolean; readonly withPassword: boolean },
 ): string {
   const columns = table.columns.filter(({ name, isGenerated }) => name !== 'tenant_id' && !isGenerated)
-  const encode = (row: TenantRow) => {
+  const encode = (stored: TenantRow) => {
+    const row = table.outgoing?.(stored) ?? stored
     const members = columns.map(({ name, kind }) => {
       const value = row[name] ?? null
       if (!withPassword && table.guessable?.includes(name)) return [name, null]

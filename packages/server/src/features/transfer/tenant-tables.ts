@@ -1,7 +1,8 @@
 import { accountsSealed, referencesSealed } from '#features/accounts/index.ts'
+import { leaveDeletedText } from '#features/actions/index.ts'
 import { vapidKeysSealed } from '#features/push/index.ts'
 import { settingsSealed } from '#features/settings/index.ts'
-import { listTenantTables, type Reader, type TableShape } from '#infra/db/index.ts'
+import { listTenantTables, type Reader, type TableShape, type TenantRow } from '#infra/db/index.ts'
 import { type SealedColumn, signingKeysSealed } from '#infra/keys/index.ts'
 
 /** What the JSON text of a column holds. */
@@ -11,6 +12,10 @@ export type JsonForm = 'texts' | 'object' | 'any'
 export interface MovedTable extends TableShape {
   /** Only rows with these values go along. */
   readonly only?: Readonly<Record<string, string>>
+  /** Only rows that meet this condition leave, in portable SQL; undefined: all. `now` is Unix seconds. */
+  readonly leaving?: (now: number) => string
+  /** A row as it leaves. */
+  readonly outgoing?: (row: TenantRow) => TenantRow
   /** Its column with secrets that open here alone. */
   readonly sealed?: SealedColumn
   /** Its columns of JSON text. */
@@ -86,6 +91,31 @@ export const notExportedTables: readonly string[] = [
 // Of the sessions only the API keys: people sign in anew, and a session that was ended must not come back.
 const partlyMoved: Readonly<Record<string, MovedTable['only']>> = { sessions: { method: 'apikey' } }
 
+const ofFiles = (table: string) => () =>
+  `exists (select 1 from files where files.tenant_id = ${table}.tenant_id and files.file_id = ${table}.file_id)`
+
+// What was deleted for good and is taken away after a while, in portions, stays behind.
+const leavingRows: Readonly<Record<string, MovedTable['leaving']>> = {
+  blobs: () => 'uses > 0',
+  refs: (now) => `(expires_at is null or expires_at > ${now})`,
+  ...Object.fromEntries(
+    [
+      'crdt_documents',
+      'crdt_snapshot_parts',
+      'crdt_snapshots',
+      'crdt_updates',
+      'rtdb_databases',
+      'rtdb_documents',
+      'rtdb_index_entries',
+      'rtdb_indexes',
+      'rtdb_snapshot_parts',
+      'rtdb_snapshots',
+    ].map((table) => [table, ofFiles(table)]),
+  ),
+}
+
+const outgoingRows: Readonly<Record<string, MovedTable['outgoing']>> = { actions: leaveDeletedText }
+
 // What means something here alone: credentials of sessions.
 const stayingColumns: Readonly<Record<string, readonly string[]>> = {
   files: ['made_with'],
@@ -139,11 +169,15 @@ export async function listMovedTables(reader: Reader): Promise<MovedTable[]> {
     const stays = stayingColumns[table.name]
     const guessable = guessableColumns[table.name]
     const json = jsonColumns[table.name]
+    const leaving = leavingRows[table.name]
+    const outgoing = outgoingRows[table.name]
     const columns = stays ? table.columns.filter(({ name }) => !stays.includes(name)) : table.columns
     return {
       ...table,
       columns,
       ...(only ? { only } : {}),
+      ...(leaving ? { leaving } : {}),
+      ...(outgoing ? { outgoing } : {}),
       ...(sealed ? { sealed } : {}),
       ...(json ? { json } : {}),
       ...(guessable ? { guessable } : {}),

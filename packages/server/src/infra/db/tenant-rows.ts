@@ -14,6 +14,8 @@ interface TenantRowsPage {
   readonly after?: TenantRow
   /** Only rows with these values. */
   readonly only?: Readonly<Record<string, string>>
+  /** Only rows that meet this condition of the program's own, in portable SQL. */
+  readonly where?: string
 }
 
 // Half of what SQLite binds in one statement.
@@ -23,7 +25,7 @@ const maxBoundValues = 16_000
 export async function listTenantRows(
   reader: Reader,
   table: TableShape,
-  { limit, after, only = {} }: TenantRowsPage,
+  { limit, after, only = {}, where }: TenantRowsPage,
 ): Promise<TenantRow[]> {
   const key = keyOf(table)
   let query = reader
@@ -34,6 +36,7 @@ export async function listTenantRows(
     .limit(limit)
   for (const column of key) query = query.orderBy(column)
   for (const [column, value] of Object.entries(only)) query = query.where(column, '=', value)
+  if (where !== undefined) query = query.where(sql.raw<boolean>(where))
   if (after) {
     const values = key.map((column) => sql`${after[column] ?? null}`)
     query = query.where(sql<boolean>`(${columnsOf(key)}) > (${sql.join(values)})`)

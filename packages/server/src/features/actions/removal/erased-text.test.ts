@@ -214,6 +214,31 @@ eachDialect('the text of what has ended', (open) => {
     for (const actor of [alice, bob]) expect(await leftAt(scene, actor)).toEqual([])
   })
 
+  test('has left no doubt whether an action had taken the place of another, once the token of that is gone', async () => {
+    const scene = await start()
+    const { lab, alice, bob } = scene
+    const about = await issued(scene, bob, saying('liked'))
+    await alice.react(about, 'LIKE')
+    await lab.settle()
+    const [first] = await bob.list({ type: ['REACT'] })
+    const firstId = first?.actionId ?? ''
+    lab.tick(21 * daySecs - 3600)
+    await lab.settle()
+    await alice.react(about, 'LOVE')
+    lab.tick()
+    await alice.react(about, null)
+    // Nothing of this has left before the sweep.
+    for (let hour = 0; hour < 2; hour += 1) {
+      lab.tick(3600)
+      await lab.jobs.settle()
+    }
+    expect(await alice.stored(firstId)).toMatchObject({ status: 'D', token: undefined })
+    expect(await bob.stored(firstId)).toMatchObject({ status: 'A' })
+    await lab.settle()
+    expect(await bob.stored(firstId)).toMatchObject({ status: 'D' })
+    expect((await bob.get(about)).stat).toMatchObject({ reactions: 0 })
+  })
+
   test('is not in the answer to a request that is repeated', async () => {
     const scene = await start()
     const { alice, word } = scene

@@ -22,6 +22,24 @@ export async function listBlobRows(
   return rows.map(({ blob_hash, size }) => ({ hash: blob_hash as BlobHash, size }))
 }
 
+/** Those of them that a file, a variant or an app still needs; what is deleted for good waits without use for a while. */
+export async function listUsedBlobs(
+  reader: Reader,
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<BlobHash[]> {
+  const rows = await reader
+    .tables<ReservationTables>()
+    .selectFrom('blobs')
+    .select('blob_hash')
+    .where('tenant_id', '=', reader.tenantId)
+    .where('blob_hash', '>', after)
+    .where('uses', '>', 0)
+    .orderBy('blob_hash')
+    .limit(limit)
+    .execute()
+  return rows.map(({ blob_hash }) => blob_hash as BlobHash)
+}
+
 /** Does the reader's tenant count this blob, and is it to stay? */
 export async function isCounted(reader: Reader, hash: BlobHash): Promise<boolean> {
   const row = await reader
