@@ -10,6 +10,7 @@ import {
   deleteFile,
   type FileId,
   getAccessToken,
+  type IdTag,
   type NewAction,
   uploadFile,
 } from '@kith/protocol'
@@ -21,8 +22,8 @@ import { StockClient } from '#harness/document-client.ts'
 import { findText, says } from '#harness/find-text.ts'
 import { TestServer } from '#harness/test-server.ts'
 
-const aliceTag = 'alice.localhost'
-const bobTag = 'bob.localhost'
+const aliceTag = 'alice.localhost' as IdTag
+const bobTag = 'bob.localhost' as IdTag
 const photo = await readFile(new URL('../fixtures/images/photo.jpg', import.meta.url))
 const nowSecs = () => Math.floor(server.clock.now() / 1000)
 
@@ -114,7 +115,7 @@ const sayings: Readonly<Record<string, Saying>> = {
     return () => remove(bob, actionId)
   },
   'a request that another took the place of': async (word) => {
-    const request = { type: 'CONN', audienceTag: 'carol.localhost' } as const
+    const request = { type: 'CONN' as const, audienceTag: 'carol.localhost' as IdTag }
     await server.createTenant('carol.localhost')
     await issue(alice, { ...request, content: { message: word } })
     return () => issue(alice, { ...request, subType: 'DEL' })
@@ -162,7 +163,7 @@ let hosted: Awaited<ReturnType<typeof findAlice>>
 const tenantId = () => hosted.tenantId
 
 async function findAlice() {
-  const found = await server.running.features.identity.tenants.find(aliceTag as never)
+  const found = await server.running.features.identity.tenants.find(aliceTag)
   if (!found) throw new Error('alice is missing')
   return found
 }

@@ -21,6 +21,7 @@ export type {
   Restoration,
 } from './contents/file-contents.ts'
 export { keptPeriodChanges, keptPeriodSecs } from './contents/kept-period.ts'
+export { isOfPresentFile } from './contents/present-file-predicate.ts'
 export { removeContentsJob } from './contents/remove-contents.ts'
 export { type ContentProblem, verifyContents } from './contents/verify-contents.ts'
 export { queueFetches } from './copies/queue-fetches.ts'

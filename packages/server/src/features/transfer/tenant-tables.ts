@@ -1,5 +1,6 @@
 import { accountsSealed, referencesSealed } from '#features/accounts/index.ts'
 import { leaveDeletedText } from '#features/actions/index.ts'
+import { isOfPresentFile } from '#features/files/index.ts'
 import { vapidKeysSealed } from '#features/push/index.ts'
 import { settingsSealed } from '#features/settings/index.ts'
 import { listTenantTables, type Reader, type TableShape, type TenantRow } from '#infra/db/index.ts'
@@ -91,9 +92,6 @@ export const notExportedTables: readonly string[] = [
 // Of the sessions only the API keys: people sign in anew, and a session that was ended must not come back.
 const partlyMoved: Readonly<Record<string, MovedTable['only']>> = { sessions: { method: 'apikey' } }
 
-const ofFiles = (table: string) => () =>
-  `exists (select 1 from files where files.tenant_id = ${table}.tenant_id and files.file_id = ${table}.file_id)`
-
 // What was deleted for good and is taken away after a while, in portions, stays behind.
 const leavingRows: Readonly<Record<string, MovedTable['leaving']>> = {
   blobs: () => 'uses > 0',
@@ -110,7 +108,7 @@ const leavingRows: Readonly<Record<string, MovedTable['leaving']>> = {
       'rtdb_indexes',
       'rtdb_snapshot_parts',
       'rtdb_snapshots',
-    ].map((table) => [table, ofFiles(table)]),
+    ].map((table) => [table, () => isOfPresentFile(table)]),
   ),
 }
 
