@@ -6,7 +6,7 @@ import { fromRow, rowColumns, toRow, writtenColumns } from './action-row.ts'
 import type { ActionRow, ActionTables, WrittenRow } from './action-tables.ts'
 import { forgetAnswers } from './compose/idempotency-store.ts'
 import { deleteSearchText, putSearchText } from './feed/search-index-store.ts'
-import { insertLookups } from './lookup-rows-store.ts'
+import { deleteSaid, insertLookups } from './lookup-rows-store.ts'
 import { uniqueKeyOf } from './unique-key.ts'
 
 // The same text as in the indexes: SQLite recognizes a partial index by its text.
@@ -294,14 +294,9 @@ async function eraseText(
 ): Promise<void> {
   await forgetText(tx, actionId)
   await forgetAnswers(tx, actionId)
-  const tables = tx.tables<ActionTables>()
-  for (const table of ['action_attachments', 'action_tags'] as const)
-    await tables
-      .deleteFrom(table)
-      .where('tenant_id', '=', tx.tenantId)
-      .where('action_id', '=', actionId)
-      .execute()
-  await tables
+  await deleteSaid(tx, actionId)
+  await tx
+    .tables<ActionTables>()
     .updateTable('actions')
     .set({ status: 'D', marked: 0, ...erasedValues, ...signed })
     .where('tenant_id', '=', tx.tenantId)

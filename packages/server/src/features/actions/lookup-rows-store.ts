@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type SqlBool, sql } from 'kysely'
 import { statement, type Writer } from '#infra/db/index.ts'
 import type { StoredAction } from './action.ts'
 import type { ActionTables } from './action-tables.ts'
@@ -58,6 +58,21 @@ export async function insertLookups(tx: Writer, action: StoredAction): Promise<v
     await tx.change(insertRecipient, { ...of(idTag), ...shown })
   for (const fileId of attachments) await tx.change(insertAttachment, { ...of(fileId), issuerTag })
   for (const tag of tagsOf(content)) await tx.change(insertTag, { ...of(tag), ...shown })
+}
+
+// NOTE: by the key, which an index on the action has: without statistics SQLite would go through the tenant's rows else.
+const deletionBy = (table: 'action_attachments' | 'action_tags', name: 'file_id' | 'tag') =>
+  statement<ActionTables, { tenantId: number; actionId: string }, unknown>((tables, value) =>
+    tables.deleteFrom(table).where(
+      sql<SqlBool>`(tenant_id, ${sql.ref(name)}, action_id) in (select tenant_id, ${sql.ref(name)}, action_id
+        from ${sql.table(table)} where tenant_id = ${value('tenantId')} and action_id = ${value('actionId')})`,
+    ),
+  )
+const saidDeletions = [deletionBy('action_attachments', 'file_id'), deletionBy('action_tags', 'tag')]
+
+/** Removes the rows that repeat what an action says: its attachments and its tags. */
+export async function deleteSaid(tx: Writer, actionId: string): Promise<void> {
+  for (const deletion of saidDeletions) await tx.change(deletion, { tenantId: tx.tenantId, actionId })
 }
 
 /** Copies to the rows of an action's tags and audience who may see it, after that has changed. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ActionId, IdTag } from '@kith/protocol'
+import { type SqlBool, sql } from 'kysely'
 import { deletionOf, type Reader, statement, type Writer } from '#infra/db/index.ts'
 import type { StoredAction } from '../action.ts'
 import { fromRow, toRow } from '../action-row.ts'
@@ -124,8 +125,11 @@ const clearAnswers = statement<IdempotencyTables, { tenantId: number; actionId: 
     tables
       .updateTable('idempotency_keys')
       .set({ answer: null })
-      .where('tenant_id', '=', value('tenantId'))
-      .where('action_id', '=', value('actionId')),
+      // NOTE: by the key, for SQLite, which would go through the tenant's rows else.
+      .where(
+        sql<SqlBool>`(tenant_id, caller_tag, idempotency_key) in (select tenant_id, caller_tag, idempotency_key
+          from idempotency_keys where tenant_id = ${value('tenantId')} and action_id = ${value('actionId')})`,
+      ),
 )
 
 /** Forgets what was answered about an action that has ended: repetitions get what is left of it. */

@@ -5,9 +5,12 @@ import { changeRelation } from '#features/relations/index.ts'
 import { type ActionLab, type Actor, actionLab } from '#harness/action-lab.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { findText } from '#harness/find-text.ts'
+import { planStatements } from '#harness/recorded-statements.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
+import { eraseAction } from '../action-store.ts'
 import { compactSearch } from '../feed/reindex-actions.ts'
+import { sweepSpentTokens } from './sweep-memory.ts'
 import { withdrawSignedLater } from './withdraw-signed.ts'
 
 const daySecs = 86_400
@@ -237,6 +240,22 @@ eachDialect('the text of what has ended', (open) => {
     await lab.settle()
     expect(await bob.stored(firstId)).toMatchObject({ status: 'D' })
     expect((await bob.get(about)).stat).toMatchObject({ reactions: 0 })
+  })
+
+  // The planner of PostgreSQL goes by what is in the tables.
+  test.runIf(open.dialect === 'sqlite')('goes without a look at what else the tenant has said', async () => {
+    const { lab, alice } = await start()
+    const { actionId } = await alice.create(saying('word'))
+    const steps = await planStatements(lab.db, async (recorded) => {
+      await recorded.transact(alice.tenant.tenantId, (tx) => eraseAction(tx, actionId as ActionId))
+      await sweepSpentTokens(recorded, nowSecs(lab.clock))
+    })
+    const used = steps.flatMap(
+      (step) => step.match(/(?<=INDEX |using |Index Scan on )(?:action_|actions_t|idem)\w+/g) ?? [],
+    )
+    expect(new Set(used)).toEqual(
+      new Set(['action_attachments_of', 'action_tags_of', 'actions_tokens_left', 'idempotency_keys_of']),
+    )
   })
 
   test('is not in the answer to a request that is repeated', async () => {
