@@ -6,6 +6,7 @@ import type { Client } from '@kith/client'
 import {
   createAction,
   createFile,
+  createReference,
   deleteAction,
   deleteFile,
   type FileId,
@@ -124,6 +125,12 @@ const sayings: Readonly<Record<string, Saying>> = {
     await issue(alice, post(word, { expiresAt: nowSecs() + 60 }))
     return async () => server.clock.advance(120_000)
   },
+  'a link that has expired': async (word) => {
+    const resourceId = await upload(utf8('shared'), 'shared.txt', 'text/plain')
+    const about = { type: 'share.file', resourceId, accessLevel: 'read' } as const
+    await alice.call(createReference, { body: { ...about, description: word, expiresAt: nowSecs() + 60 } })
+    return async () => server.clock.advance(120_000)
+  },
   'a file': async (word) => {
     const fileId = await upload(utf8(`bytes of ${word}`), `${word}.txt`, 'text/plain')
     return () => removeForGood(fileId)
@@ -176,6 +183,12 @@ async function foundInArchive(words: ReadonlyMap<string, string>): Promise<Recor
   const path = join(folder, `${archives}.tar`)
   await exportTenant({ ...server.running.services, version: '1.0.0' }, hosted, { path, withKeys: true })
   const entries = await unpackTar(await readFile(path))
+  const lines = entries.filter(({ header }) => header.name.startsWith('rows/blobs/')).map(({ data }) => data)
+  const counted = Buffer.concat(lines.map((data) => data ?? new Uint8Array()))
+    .toString()
+    .match(/[0-9a-f]{64}/g)
+  const held = entries.flatMap(({ header }) => /^blobs\/(.*)/.exec(header.name)?.[1] ?? [])
+  expect(held.sort()).toEqual(counted?.sort())
   const found: Record<string, string[]> = {}
   for (const [what, word] of words) {
     const places = entries.filter(({ header, data }) => header.name.includes(word) || says(data, word))
@@ -211,15 +224,17 @@ test('what was deleted is in no archive from then on, and in no row once the swe
   await server.running.features.realtime.settled()
   await server.settle()
   expect(await foundInArchive(all)).toEqual({ 'the trash': [expect.stringMatching(/^blobs\//)] })
-  // What goes in portions goes a minute later; a token that might still have to be sent after three weeks.
+  // What goes in portions goes a minute later; a token that might still have to be sent after three weeks, a link after
+  // thirty days.
   const left = await tracesOf(words)
   expect(left).toEqual({
     'a request that another took the place of': ['actions.token'],
+    'a link that has expired': ['refs.description'],
     'a document': expect.any(Array),
     'a database': expect.any(Array),
     'a row of a database': expect.any(Array),
   })
-  for (let day = 0; day < 22; day += 1) {
+  for (let day = 0; day < 32; day += 1) {
     server.clock.advance(86_400_000)
     await server.settle()
   }

@@ -262,7 +262,7 @@ export async function eraseAction(tx: Writer, actionId: ActionId): Promise<void>
   await eraseText(tx, actionId, { token: null, nonce: null })
 }
 
-/** The same for an action that may still have to be sent after its end (`find-sendable.ts`): its token stays until
+/** The same for an action of the tenant that may still have to be sent after its end (`find-sendable.ts`): its token stays until
  * `sweepSpentTokens`. */
 export async function eraseButToken(tx: Writer, actionId: ActionId): Promise<void> {
   await eraseText(tx, actionId, {})

@@ -6,7 +6,7 @@ import { nowSecs } from '#lib/clock.ts'
 import { endingSubType, type StoredAction } from '../action.ts'
 import { hasTombstone, settleChildren } from '../action-lookup-store.ts'
 import type { SendDeps, StoreDeps } from '../action-ports.ts'
-import { eraseButToken, findNewest, findStoredAction, findSuperseded } from '../action-store.ts'
+import { eraseAction, findNewest, findStoredAction, findSuperseded } from '../action-store.ts'
 import { nobody } from '../audience.ts'
 import { announceComment, announceLater } from '../community/announce-action.ts'
 import { dropUnannounced } from '../community/drop-unannounced.ts'
@@ -71,7 +71,7 @@ export async function admitAction(
 ): Promise<void> {
   const { tenant, action, write } = arrival
   const superseded = await findSuperseded(tx, action)
-  if (superseded) await eraseButToken(tx, superseded.actionId)
+  if (superseded) await eraseAction(tx, superseded.actionId)
   await write(tx, action)
   await dropUnannounced(ports, tx, { tenant, action })
   await compareEndorsements(tx, action)

@@ -13,13 +13,7 @@ import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { endingSubType, type StoredAction } from '../action.ts'
 import type { CountDeps, KnownTypeDeps, ReceiveDeps, SettingDeps, StoreDeps } from '../action-ports.ts'
-import {
-  eraseAction,
-  eraseButToken,
-  findStoredAction,
-  findSuperseded,
-  insertAction,
-} from '../action-store.ts'
+import { eraseAction, findStoredAction, findSuperseded, insertAction } from '../action-store.ts'
 import { isAnnouncement, openAnnouncement } from '../community/receive-announcement.ts'
 import { mayReceiveDirectly } from '../community/thread-authority.ts'
 import { parseAction } from '../compose/parse-action.ts'
@@ -248,7 +242,7 @@ async function keepOutOlder(ports: StoreDeps, tx: Writer, { tenant, action }: Ar
   const superseded = await findSuperseded(tx, action)
   await insertAction(tx, { ...action, ...withoutText, status: 'D' })
   if (!superseded || !isNewer(action, superseded)) return
-  await eraseButToken(tx, superseded.actionId)
+  await eraseAction(tx, superseded.actionId)
   await endDeleted(ports, tx, { tenant, action: superseded })
 }
 

@@ -119,6 +119,16 @@ const endings: Readonly<Record<string, Ending>> = {
     },
     gone: bobOf,
   },
+  'a request whose connection ends': {
+    async say(scene) {
+      const { alice, bob, word } = scene
+      const request = { type: 'CONN', audienceTag: bob.idTag, content: { message: word } } as const
+      await bob.accept(await issued(scene, alice, request))
+      await scene.lab.settle()
+      return () => issued(scene, bob, { type: 'CONN', audienceTag: alice.idTag, subType: 'DEL' })
+    },
+    gone: bobOf,
+  },
   'a request that nobody answers': {
     async say(scene) {
       const { alice, bob, word } = scene
@@ -208,13 +218,15 @@ eachDialect('the text of what has ended', (open) => {
     const { lab, alice, bob } = scene
     await issued(scene, alice, request(scene))
     await issued(scene, alice, request(scene, { subType: 'DEL', content: undefined }))
-    for (const actor of [alice, bob]) expect(await leftAt(scene, actor)).toEqual(['actions.token'])
+    expect(await leftAt(scene, alice)).toEqual(['actions.token'])
+    // Nothing of it has to leave from its receiver.
+    expect(await leftAt(scene, bob)).toEqual([])
     lab.tick(21 * daySecs - 3600)
     await lab.settle()
     expect(await leftAt(scene, alice)).toEqual(['actions.token'])
     lab.tick(2 * 3600)
     await lab.settle()
-    for (const actor of [alice, bob]) expect(await leftAt(scene, actor)).toEqual([])
+    expect(await leftAt(scene, alice)).toEqual([])
   })
 
   test('has left no doubt whether an action had taken the place of another, once the token of that is gone', async () => {

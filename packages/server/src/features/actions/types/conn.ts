@@ -15,7 +15,7 @@ import { clockSkewSecs } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 import { endingSubType, type StoredAction } from '../action.ts'
 import type { IdentityDeps } from '../action-ports.ts'
-import { eraseButToken, findStoredAction, findSuperseded, setStatus } from '../action-store.ts'
+import { eraseAction, eraseButToken, findStoredAction, findSuperseded, setStatus } from '../action-store.ts'
 import { consumeInvitations, findOpenInvitation } from '../community/invitation-store.ts'
 import { acceptLaterJob, reconnectJob } from '../job-kinds.ts'
 import { type HookScene, otherParty, type TypeHooks } from './type-hooks.ts'
@@ -170,7 +170,9 @@ async function disconnect(scene: HookScene): Promise<void> {
   if (scene.tenant.type === 'community')
     await consumeInvitations(tx, { communityTag: scene.tenant.idTag, guestTag: other })
   await setClaims(tx, other, {})
-  if (counterpart) await eraseButToken(tx, counterpart.actionId)
+  if (!counterpart) return
+  const isOwn = counterpart.issuerTag === scene.tenant.idTag
+  await (isOwn ? eraseButToken : eraseAction)(tx, counterpart.actionId)
 }
 
 /** Does this request survive an end? An end names the request it answers, or says in `x.withdraws` that it only takes
