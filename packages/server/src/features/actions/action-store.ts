@@ -268,24 +268,24 @@ export async function eraseButToken(tx: Writer, actionId: ActionId): Promise<voi
   await eraseText(tx, actionId, {})
 }
 
-/** The columns that say what an action says. Of types without a unique key a subject may be any words; of others it tells
- * which of their actions stands. */
-export const erasedColumns = {
-  content: 'null',
-  attachments: 'null',
-  x: 'null',
-  flags: 'null',
+// Types of which an issuer may have many of one subject: there it may be any words. Of the others it tells which of their
+// actions stands.
+const keptUnlessWords = (column: 'subject' | 'sub_type') =>
+  sql<
+    string | null
+  >`case when type not in ('POST', 'SHRE', 'CMNT', 'MSG', 'APKG') then ${sql.ref(column)} end`
+
+/** The columns that say what an action says. */
+const erased = {
+  content: null,
+  attachments: null,
+  x: null,
+  flags: null,
+  target_id: null,
+  target_hash: null,
   subject: keptUnlessWords('subject'),
   sub_type: keptUnlessWords('sub_type'),
-} as const
-
-function keptUnlessWords(column: string): string {
-  return `case when type not in ('POST', 'SHRE', 'CMNT', 'MSG', 'APKG') then ${column} end`
 }
-
-const erasedValues = Object.fromEntries(
-  Object.entries(erasedColumns).map(([column, value]) => [column, sql.raw<string | null>(value)]),
-)
 
 async function eraseText(
   tx: Writer,
@@ -298,7 +298,7 @@ async function eraseText(
   await tx
     .tables<ActionTables>()
     .updateTable('actions')
-    .set({ status: 'D', marked: 0, ...erasedValues, ...signed })
+    .set({ status: 'D', marked: 0, ...erased, ...signed })
     .where('tenant_id', '=', tx.tenantId)
     .where('action_id', '=', actionId)
     .execute()

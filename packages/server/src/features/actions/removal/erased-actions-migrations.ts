@@ -1,5 +1,4 @@
 import type { Migration, MigrationSchema } from '#infra/db/index.ts'
-import { erasedColumns } from '../action-store.ts'
 import { numberBits } from '../feed/search-index-store.ts'
 import { isTokenLeft } from './deleted-rows-store.ts'
 
@@ -28,12 +27,25 @@ const ended = {
 const ifSent = (column: string) =>
   `case when token is not null and type in ('REACT', 'REPOST', 'FSHR', 'FLLW', 'CONN') then ${column} end`
 
+const ifNoWords = (column: string) =>
+  `case when type not in ('POST', 'SHRE', 'CMNT', 'MSG', 'APKG') then ${column} end`
+
+const erased = {
+  content: 'null',
+  attachments: 'null',
+  x: 'null',
+  flags: 'null',
+  subject: ifNoWords('subject'),
+  sub_type: ifNoWords('sub_type'),
+  token: ifSent('token'),
+  nonce: ifSent('nonce'),
+}
+
 const gone = "status = 'D' and content is null and attachments is null"
 
 /** Everything at once: no other row refers to what goes, and the index of ended actions leads to them. */
 async function eraseRows(schema: MigrationSchema): Promise<void> {
-  const values = { ...erasedColumns, token: ifSent('token'), nonce: ifSent('nonce') }
-  const columns = Object.entries(values).map(([column, value]) => `${column} = ${value}`)
+  const columns = Object.entries(erased).map(([column, value]) => `${column} = ${value}`)
   const erase = (condition: string) => `update actions set ${columns.join(', ')} where ${condition}`
   await schema.run({ sqlite: erase(ended.sqlite), postgres: erase(ended.postgres) })
 }
