@@ -2,8 +2,8 @@ import { type ActionId, type ActionTokenPayload, findActionType, parseActionId }
 import { endingSubType, type StoredAction } from '../action.ts'
 
 /** An action's id is made of its issuer and a nonce alone, so an issuer can give two servers different texts under one
- * id. What passes on, answers or reacts to an action therefore names its token too (docs/protocol/actions.md, What an
- * action is about). */
+ * id. What passes on, answers or reacts to an action therefore names its token too
+ * (docs/protocol/actions.md, What an action is about). */
 
 export type Endorsing = Pick<StoredAction, 'type' | 'subType' | 'subject' | 'parentId'>
 type HashMember = 'subjectHash' | 'parentHash'

@@ -5,13 +5,17 @@ import { findText } from '#harness/find-text.ts'
 import type { Database, TenantId } from '#infra/db/index.ts'
 import type { StoredAction } from '../action.ts'
 import { findStoredAction, insertAction } from '../action-store.ts'
-import { actionTableMigrations, unverifiedActionsMigrations } from '../actions-migrations.ts'
+import {
+  actionTableMigrations,
+  endorsementMigrations,
+  unverifiedActionsMigrations,
+} from '../actions-migrations.ts'
 import { claimKey, putAnswer } from '../compose/idempotency-store.ts'
 import { compactSearch } from '../feed/reindex-actions.ts'
 import { erasedActionsMigrations } from './erased-actions-migrations.ts'
 
 const tenantId = 7 as TenantId
-const older = [...actionTableMigrations, ...unverifiedActionsMigrations]
+const older = [...actionTableMigrations, ...unverifiedActionsMigrations, ...endorsementMigrations]
 
 eachDialect('a database in which deleted actions kept their text', (open) => {
   test('loses it, and nothing else', async () => {
