@@ -1,7 +1,4 @@
 import { createHash } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import {
   type ActionId,
   acceptAction,
@@ -19,16 +16,13 @@ import {
   uploadFile,
 } from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { importDeps } from '#app/cli/transfer/import.ts'
-import { importTenant } from '#app/cli/transfer/import-tenant.ts'
-import { purgeTenant } from '#app/purge/purge-tenant.ts'
 import { referenceHash } from '#features/accounts/index.ts'
 import { ownActionId } from '#features/actions/index.ts'
 import { sweepCopies } from '#features/files/copies/sweep-copies.ts'
 import { findUsage, sumUsage } from '#features/files/upload/storage-store.ts'
 import { changeStatus, findRelation } from '#features/relations/index.ts'
-import { exportTenant } from '#features/transfer/index.ts'
-import { type ArchiveRow, forgedRow, ownRow, TenantArchive } from '#harness/tenant-archive.ts'
+import { ImportSite } from '#harness/import-site.ts'
+import { type ArchiveRow, forgedRow, ownRow, type TenantArchive } from '#harness/tenant-archive.ts'
 import { type Person, TestNetwork } from '#harness/test-network.ts'
 import { type Database, serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
@@ -40,7 +34,7 @@ const largest = Number.MAX_SAFE_INTEGER
 
 describe('a hostile archive', () => {
   let network: TestNetwork
-  let folder: string
+  let site: ImportSite
   let alice: Person
   let bob: Person
   let dora: Person
@@ -53,12 +47,11 @@ describe('a hostile archive', () => {
   let fileId: FileId
   /** Of dora, public, reposted by alice; dora deleted it after the archive was written. */
   let regretId: ActionId
-  let files = 0
 
   beforeAll(async () => {
     network = await TestNetwork.start(3)
-    folder = await mkdtemp(join(tmpdir(), 'kith-attack-'))
     alice = await network.person(0, 'alice')
+    site = await ImportSite.open(network, alice.idTag)
     bob = await network.person(1, 'bob')
     dora = await network.person(2, 'dora')
     eve = await network.person(2, 'eve')
@@ -87,13 +80,7 @@ describe('a hostile archive', () => {
     await say(fay, { type: 'CONN', audienceTag: alice.idTag })
     const early = { createdAt: '2030-01-01T00:00:00Z' }
     await alice.client.upload(uploadFile, { params, query: early, body: new Blob(['early']) })
-    const { services, features } = network.server(0).running
-    const hosted = await features.identity.tenants.find(alice.idTag)
-    if (!hosted) throw new Error('alice is missing')
-    await exportTenant({ ...services, version: '1.0.0' }, hosted, {
-      path: join(folder, 'honest'),
-      withKeys: true,
-    })
+    await site.export()
     // What happened after it was written.
     await network.pass(2 * minuteMs)
     await dora.client.call(deleteAction, { params: { actionId: regretId } })
@@ -107,57 +94,17 @@ describe('a hostile archive', () => {
 
   afterAll(async () => {
     await network[Symbol.asyncDispose]()
-    await rm(folder, { recursive: true, force: true })
+    await site[Symbol.asyncDispose]()
   })
 
-  const target = () => network.server(1)
-
-  async function changed(change: (archive: TenantArchive) => void = () => undefined): Promise<string> {
-    const archive = await TenantArchive.read(join(folder, 'honest'))
-    change(archive)
-    files += 1
-    const path = join(folder, String(files))
-    await archive.write(path)
-    return path
-  }
-
-  function attempt(path: string) {
-    const { services, features } = target().running
-    return importTenant(importDeps(services, features.identity), path)
-  }
-
-  /** Imports, does the work, and removes what was imported. */
-  async function importing<Result>(
-    path: string,
-    work: (imported: Awaited<ReturnType<typeof importTenant>>) => Promise<Result>,
-  ): Promise<Result> {
-    const imported = await attempt(path)
-    try {
-      return await work(imported)
-    } finally {
-      await remove()
-    }
-  }
-
-  async function remove(): Promise<void> {
-    const { services, features } = target().running
-    const found = await features.identity.tenants.find(alice.idTag)
-    if (!found) return
-    if (found.suspendedAt === undefined) await target().suspend(alice.idTag)
-    const hosted = await features.identity.tenants.find(alice.idTag)
-    const { suspendedAt = 0, ...tenant } = hosted ?? found
-    const pause = async (ms: number) => void network.clock.advance(ms)
-    await purgeTenant(
-      { ...services, ...features.identity, pause, by: 'command line' },
-      { ...tenant, suspendedAt },
-    )
-    await network.settle()
-  }
+  const changed = (change?: (archive: TenantArchive) => void) => site.changed(change)
+  const attempt = (path: string) => site.attempt(path)
+  const importing: ImportSite['importing'] = (path, work) => site.importing(path, work)
 
   type Rows = Record<string, Record<string, unknown>>
 
   async function put(tenantId: TenantId, table: string, row: Record<string, unknown>): Promise<void> {
-    await target().db.transact(tenantId, async (tx: Writer) => {
+    await site.target.db.transact(tenantId, async (tx: Writer) => {
       await tx
         .tables<Rows>()
         .insertInto(table)
@@ -167,8 +114,8 @@ describe('a hostile archive', () => {
   }
 
   async function rowsOf(tenantId: TenantId, table: string): Promise<Record<string, unknown>[]> {
-    return await target()
-      .db.reader(tenantId)
+    return await site.target.db
+      .reader(tenantId)
       .tables<Rows>()
       .selectFrom(table)
       .selectAll()
@@ -198,7 +145,7 @@ describe('a hostile archive', () => {
   }
 
   function sweepDeps(db: Database) {
-    const { clock, jobs } = target().running.services
+    const { clock, jobs } = site.target.running.services
     const emit = async () => undefined
     const beforeRemoval = async () => undefined
     return { db, clock, jobs, emit, beforeRemoval } as unknown as Parameters<typeof sweepCopies>[0]
@@ -214,13 +161,13 @@ describe('a hostile archive', () => {
 
   /** The status that administrators of the target have given alice's name. */
   async function standing(): Promise<string | undefined> {
-    return (await findRelation(target().db.reader(serverTenant), alice.idTag))?.standing
+    return (await findRelation(site.target.db.reader(serverTenant), alice.idTag))?.standing
   }
 
   async function decide(status: 'Suspended' | 'Banned' | 'Active'): Promise<void> {
-    const { services, features } = target().running
+    const { services, features } = site.target.running
     const deps = { clock: services.clock, jobs: services.jobs, emit: features.identity.emit }
-    await target().db.transact(serverTenant, async (tx) => {
+    await site.target.db.transact(serverTenant, async (tx) => {
       await changeStatus(deps as never, tx, alice.idTag, { status })
     })
   }
@@ -248,7 +195,7 @@ describe('a hostile archive', () => {
       })
       await importing(path, async ({ tenant }) => {
         expect(await rowsOf(tenant.tenantId, 'refs')).toEqual([])
-        const guest = target().client(alice.idTag)
+        const guest = site.target.client(alice.idTag)
         const using =
           type === 'email-change'
             ? guest.call(confirmEmail, { body: { token: refId } })
@@ -272,7 +219,7 @@ describe('a hostile archive', () => {
     const path = await changed()
     await attempt(path).catch(() => undefined)
     const after = await standing()
-    await remove()
+    await site.remove()
     await decide('Active')
     expect(after).toBe('Banned')
   })
@@ -280,7 +227,7 @@ describe('a hostile archive', () => {
   test('does not keep unused blobs of others from their sweep by an odd name of one', async () => {
     await importing(await changed(), async ({ tenant }) => {
       const blob = { size: 1, uses: 0, unused_since: 1, is_leaving: 0, kind: 'others' }
-      const { tenantId } = await target().createTenant(`later${files}.localhost`)
+      const { tenantId } = await site.target.createTenant(`later${site.archives}.localhost`)
       await put(tenant.tenantId, 'blobs', { ...blob, blob_hash: 'no hash' })
       await put(tenantId, 'blobs', { ...blob, blob_hash: 'ab'.repeat(32) })
       await network.pass(45 * minuteMs, 5 * minuteMs)
@@ -296,7 +243,7 @@ describe('a hostile archive', () => {
     await importing(path, async ({ tenant }) => {
       // An archive cannot say so, but rows of an older version may.
       const set = async (expires_at: number | null) =>
-        await target().db.transact(tenant.tenantId, async (tx) => {
+        await site.target.db.transact(tenant.tenantId, async (tx) => {
           await tx
             .tables<Rows>()
             .updateTable('files')
@@ -305,7 +252,7 @@ describe('a hostile archive', () => {
             .execute()
         })
       await set(1)
-      const swept = sweepCopies(sweepDeps(bounded(target().db, 5000)))
+      const swept = sweepCopies(sweepDeps(bounded(site.target.db, 5000)))
       try {
         await expect(swept).resolves.toBeUndefined()
       } finally {
@@ -328,7 +275,7 @@ describe('a hostile archive', () => {
       }
     })
     await importing(path, async () => {
-      const file_id = `bobs${files}`
+      const file_id = `bobs${site.archives}`
       await put(bob.tenantId, 'rtdb_databases', { file_id, ...state, snapshot_due_at: 1 })
       await network.pass(hourMs, 5 * minuteMs)
       const rows = await rowsOf(bob.tenantId, 'rtdb_snapshots')
@@ -370,7 +317,7 @@ describe('a hostile archive', () => {
       archive.row('blobs', { blob_hash: hash }).size = 0
     })
     await importing(path, async ({ tenant }) => {
-      expect((await findUsage(target().db.reader(tenant.tenantId))).usedBytes).toBeGreaterThanOrEqual(5)
+      expect((await findUsage(site.target.db.reader(tenant.tenantId))).usedBytes).toBeGreaterThanOrEqual(5)
     })
   })
 
@@ -386,7 +333,7 @@ describe('a hostile archive', () => {
         .push({ file_id, seq: 1, part: 0, bytes, writers: '[]', updates: 1, quarantined_at: null })
     })
     await importing(path, async ({ tenant }) => {
-      expect((await findUsage(target().db.reader(tenant.tenantId))).usedBytes).toBeGreaterThan(1_000_000)
+      expect((await findUsage(site.target.db.reader(tenant.tenantId))).usedBytes).toBeGreaterThan(1_000_000)
     })
   })
 
@@ -403,7 +350,7 @@ describe('a hostile archive', () => {
     const body = new Blob(['x'.repeat(5_000_000)], { type: 'text/plain' })
     await bob.client.upload(uploadFile, { params, body })
     await importing(path, async () => {
-      expect(await sumUsage(target().db.reader(serverTenant))).toMatchObject({ files: expect.any(Number) })
+      expect(await sumUsage(site.target.db.reader(serverTenant))).toMatchObject({ files: expect.any(Number) })
     })
   })
 
@@ -525,7 +472,7 @@ describe('a hostile archive', () => {
 
   test.each(refusals)('is refused in words with %s', async (_, change) => {
     const error = await attempt(await changed(change)).catch((failure) => failure)
-    await remove()
+    await site.remove()
     expect(error).toMatchObject({
       code: 'E-VALIDATION',
       message: expect.stringMatching(/^This file cannot be imported: /),
@@ -541,8 +488,8 @@ describe('a hostile archive', () => {
 
   test('takes no right from a tenant of this server that has a name which it gives', async () => {
     const shopTag = `shop2.${alice.idTag}`
-    await target().createTenant(shopTag)
-    await target().relate(bob.idTag, shopTag, { isFollower: true })
+    await site.target.createTenant(shopTag)
+    await site.target.relate(bob.idTag, shopTag, { isFollower: true })
     const path = await changed((archive) => {
       archive.rows('managed_identities').push(givenName(shopTag, {}))
     })
@@ -552,12 +499,12 @@ describe('a hostile archive', () => {
       // As an administrator does for a provider who moves here.
       await put(imported.tenant.tenantId, 'settings', { name: 'idp.enabled', ...setting })
       await network.pass(minuteMs)
-      const client = await target().as(alice.idTag)
+      const client = await site.target.as(alice.idTag)
       await client.call(deleteManagedIdentity, { params: { id: shopTag } })
       await network.pass(5 * minuteMs)
     }
-    const relation = await findRelation(target().db.reader(bob.tenantId), shopTag as IdTag)
-    await remove()
+    const relation = await findRelation(site.target.db.reader(bob.tenantId), shopTag as IdTag)
+    await site.remove()
     expect(relation).toMatchObject({ isFollower: true })
   })
 
@@ -569,17 +516,17 @@ describe('a hostile archive', () => {
       archive.rows('relations').push({ ...row, id_tag: bob.idTag, role: 'leader', connection: 'connected' })
     })
     await importing(path, async () => {
-      const error = await target()
+      const error = await site.target
         .suspend(bob.idTag)
         .then(() => undefined)
         .catch((failure) => failure)
-      if (!error) await target().resume(bob.idTag)
+      if (!error) await site.target.resume(bob.idTag)
       expect(error).toBeUndefined()
     })
   })
 
   async function shown(actionId: ActionId): Promise<unknown> {
-    const client = target().client(alice.idTag)
+    const client = site.target.client(alice.idTag)
     const answer = await client.call(getAction, { params: { actionId } }).catch((error) => error)
     return 'data' in answer ? answer.data : answer.code
   }
@@ -597,7 +544,7 @@ describe('a hostile archive', () => {
     await importing(await changed(), async () => {
       await network.pass(3 * hourMs, hourMs)
       await post(network, eve, 'for my friends', { visibility: 'C' })
-      const client = await target().as(alice.idTag)
+      const client = await site.target.as(alice.idTag)
       expect(await feedOf({ ...alice, client })).not.toContain('for my friends')
     })
   })
@@ -629,11 +576,11 @@ describe('a hostile archive', () => {
     })
     await importing(path, async ({ tenant }) => {
       await network.pass(3 * hourMs, hourMs)
-      const relation = await findRelation(target().db.reader(tenant.tenantId), gus.idTag)
+      const relation = await findRelation(site.target.db.reader(tenant.tenantId), gus.idTag)
       expect(relation?.connection).toBe('requested')
-      await post(network, gus, `for my friends ${files}`, { visibility: 'C' })
-      const client = await target().as(alice.idTag)
-      expect(await feedOf({ ...alice, client })).not.toContain(`for my friends ${files}`)
+      await post(network, gus, `for my friends ${site.archives}`, { visibility: 'C' })
+      const client = await site.target.as(alice.idTag)
+      expect(await feedOf({ ...alice, client })).not.toContain(`for my friends ${site.archives}`)
     })
   })
 
@@ -647,7 +594,7 @@ describe('a hostile archive', () => {
     })
     await importing(path, async ({ tenant }) => {
       await network.pass(3 * hourMs, hourMs)
-      const relation = await findRelation(target().db.reader(tenant.tenantId), bob.idTag)
+      const relation = await findRelation(site.target.db.reader(tenant.tenantId), bob.idTag)
       expect(relation?.role).toBeUndefined()
     })
   })
@@ -655,9 +602,9 @@ describe('a hostile archive', () => {
   test('keeps a request that waits for an answer, and lets it be accepted', async () => {
     await importing(await changed(), async ({ tenant }) => {
       await network.pass(3 * hourMs, hourMs)
-      const relation = () => findRelation(target().db.reader(tenant.tenantId), fay.idTag)
+      const relation = () => findRelation(site.target.db.reader(tenant.tenantId), fay.idTag)
       expect(await relation()).toMatchObject({ connection: 'asked' })
-      const client = await target().as(alice.idTag)
+      const client = await site.target.as(alice.idTag)
       const { data } = await client.call(listActions, { query: { type: ['CONN'], status: ['C'] } })
       const asked = data.find(({ issuer }) => issuer.idTag === fay.idTag)
       await client.call(acceptAction, { params: { actionId: asked?.actionId ?? ('' as ActionId) } })
@@ -671,7 +618,7 @@ describe('a hostile archive', () => {
       Object.assign(archive.row('files', { file_id: fileId }), { owner_tag: bob.idTag, visibility: 'P' })
     })
     await importing(path, async () => {
-      const answer = await target().client(alice.idTag).call(getFileMetadata, { params: { fileId } })
+      const answer = await site.target.client(alice.idTag).call(getFileMetadata, { params: { fileId } })
       expect(answer.data.owner.idTag).toBe(alice.idTag)
     })
   })
@@ -718,7 +665,7 @@ describe('a hostile archive', () => {
           .push(givenName(`n${at}.${alice.idTag}`, { status: 'pending', expires_at: 0 }))
     })
     await importing(path, async () => {
-      const id_tag = `n${files}.${bob.idTag}`
+      const id_tag = `n${site.archives}.${bob.idTag}`
       const named = { id_tag, label: 'n', reversed_name: 'x', registrar_tag: bob.idTag, status: 'pending' }
       const times = { dyndns: 0, created_at: 1, updated_at: 1, expires_at: 5 }
       await put(bob.tenantId, 'managed_identities', { ...named, ...times })

@@ -1,7 +1,4 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import {
   type ActionId,
   createAction,
@@ -15,12 +12,12 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { importDeps } from '#app/cli/transfer/import.ts'
 import { importTenant } from '#app/cli/transfer/import-tenant.ts'
-import { purgeTenant } from '#app/purge/purge-tenant.ts'
 import { findRelation } from '#features/relations/index.ts'
-import { exportTenant, stayingJobs } from '#features/transfer/index.ts'
+import { stayingJobs } from '#features/transfer/index.ts'
 import { Dice } from '#harness/dice.ts'
+import { ImportSite } from '#harness/import-site.ts'
 import { runsOf } from '#harness/property-runs.ts'
-import { type ArchiveRow, forgedRow, TenantArchive } from '#harness/tenant-archive.ts'
+import { type ArchiveRow, forgedRow, type TenantArchive } from '#harness/tenant-archive.ts'
 import { type Person, TestNetwork } from '#harness/test-network.ts'
 import { testSeed } from '#harness/test-seed.ts'
 import { listTenantTables, serverTenant } from '#infra/db/index.ts'
@@ -30,7 +27,7 @@ const hourMs = 3_600_000
 
 describe('an archive that is imported', () => {
   let network: TestNetwork
-  let folder: string
+  let site: ImportSite
   let alice: Person
   let bob: Person
   let dora: Person
@@ -42,12 +39,11 @@ describe('an archive that is imported', () => {
   let commentId: ActionId
   let ownId: ActionId
   let fileId: FileId
-  let files = 0
 
   beforeAll(async () => {
     network = await TestNetwork.start(3)
-    folder = await mkdtemp(join(tmpdir(), 'kith-imports-'))
     alice = await network.person(0, 'alice')
+    site = await ImportSite.open(network, alice.idTag)
     bob = await network.person(1, 'bob')
     dora = await network.person(2, 'dora')
     await connect(network, alice, dora)
@@ -67,72 +63,35 @@ describe('an archive that is imported', () => {
     commentId = await say(dora, { type: 'CMNT', parentId: ownId, content: { text: 'a comment' } })
     letterId = await say(dora, { type: 'MSG', audienceTag: alice.idTag, content: { text: 'a secret' } })
     await network.server(0).suspend(alice.idTag)
-    const { services, features } = network.server(0).running
-    const hosted = await features.identity.tenants.find(alice.idTag)
-    if (!hosted) throw new Error('alice is missing')
-    const { suspendedAt: _now, ...active } = hosted
-    await exportTenant({ ...services, version: '1.0.0' }, active, {
-      path: join(folder, 'honest'),
-      withKeys: true,
-    })
+    await site.export()
     network.announce(1, alice.idTag)
   })
 
   afterAll(async () => {
     await network[Symbol.asyncDispose]()
-    await rm(folder, { recursive: true, force: true })
+    await site[Symbol.asyncDispose]()
   })
 
-  const target = () => network.server(1)
-
-  async function changed(change: (archive: TenantArchive) => void = () => undefined): Promise<string> {
-    const archive = await TenantArchive.read(join(folder, 'honest'))
-    change(archive)
-    files += 1
-    const path = join(folder, String(files))
-    await archive.write(path)
-    return path
-  }
-
-  /** Imports, does the work, and removes what was imported. */
-  async function importing<Result>(
-    path: string,
-    work: (imported: Awaited<ReturnType<typeof importTenant>>) => Promise<Result>,
-  ): Promise<Result> {
-    const { services, features } = target().running
-    const imported = await importTenant(importDeps(services, features.identity), path)
-    try {
-      return await work(imported)
-    } finally {
-      await target().suspend(alice.idTag)
-      const hosted = await features.identity.tenants.find(alice.idTag)
-      const { suspendedAt = 0, ...tenant } = hosted ?? imported.tenant
-      const pause = async (ms: number) => void network.clock.advance(ms)
-      await purgeTenant(
-        { ...services, ...features.identity, pause, by: 'command line' },
-        { ...tenant, suspendedAt },
-      )
-      await network.settle()
-    }
-  }
+  const changed = (change?: (archive: TenantArchive) => void) => site.changed(change)
+  const importing: ImportSite['importing'] = (path, work) => site.importing(path, work)
 
   /** What somebody is shown of an action at alice's new home. */
   async function shown(actionId: ActionId, as?: Person): Promise<unknown> {
-    const client = as ? await clientOf(as) : target().client(alice.idTag)
+    const client = as ? await clientOf(as) : site.target.client(alice.idTag)
     const answer = await client.call(getAction, { params: { actionId } }).catch((error) => error)
     return 'data' in answer ? answer.data : answer.code
   }
 
   async function clientOf(person: Person) {
-    if (person === alice) return await target().as(alice.idTag)
+    if (person === alice) return await site.target.as(alice.idTag)
     throw new Error('only alice signs in')
   }
 
   /** The relation that alice has at her new home. */
   async function relationWith({ idTag }: Person): Promise<string | undefined> {
-    const tenant = await target().running.features.identity.tenants.find(alice.idTag)
+    const tenant = await site.target.running.features.identity.tenants.find(alice.idTag)
     if (!tenant) throw new Error('alice is missing')
-    return (await findRelation(target().db.reader(tenant.tenantId), idTag))?.connection
+    return (await findRelation(site.target.db.reader(tenant.tenantId), idTag))?.connection
   }
 
   test('by an honest hand: what others said is its tenant’s alone until it is verified', async () => {
@@ -158,7 +117,7 @@ describe('an archive that is imported', () => {
       await network.pass(25 * hourMs, hourMs)
       expect(await relationWith(dora)).toBe('connected')
       await post(network, dora, 'for friends', { visibility: 'C' })
-      expect(await feedOf({ ...alice, client: await target().as(alice.idTag) })).toContain('for friends')
+      expect(await feedOf({ ...alice, client: await site.target.as(alice.idTag) })).toContain('for friends')
     })
   })
 
@@ -180,7 +139,9 @@ describe('an archive that is imported', () => {
       await network.pass(3 * hourMs, hourMs)
       expect(await shown(forgedId)).toBe('E-ACTION-NOTFOUND')
       expect(await shown(forgedId, alice)).toMatchObject({ content: { text }, unverified: true })
-      const { data } = await (await target().as(alice.idTag)).call(listActions, { query: { type: ['MSG'] } })
+      const { data } = await (await site.target.as(alice.idTag)).call(listActions, {
+        query: { type: ['MSG'] },
+      })
       expect(data.map(({ content }) => content?.text)).toEqual(['a secret'])
     })
   })
@@ -216,7 +177,7 @@ describe('an archive that is imported', () => {
       expect(await relationWith(bob)).toBe('disconnected')
       expect(await relationWith({ ...bob, idTag: 'carol.localhost' as IdTag })).toBe('disconnected')
       await post(network, bob, 'for friends of bob', { visibility: 'C' })
-      expect(await feedOf({ ...alice, client: await target().as(alice.idTag) })).not.toContain(
+      expect(await feedOf({ ...alice, client: await site.target.as(alice.idTag) })).not.toContain(
         'for friends of bob',
       )
     })
@@ -248,10 +209,10 @@ describe('an archive that is imported', () => {
       expect(leftOut.settings).toBe(3)
       expect(tenant).not.toHaveProperty('appDomain')
       expect(tenant).not.toHaveProperty('ownerTag')
-      const { settings } = target().running.features.identity
+      const { settings } = site.target.running.features.identity
       expect(await settings.find(tenant.tenantId, 'limits.max_storage_gb')).not.toBe(0)
       expect(await settings.find(tenant.tenantId, 'theme')).toBe('dark')
-      const client = await target().as(alice.idTag)
+      const client = await site.target.as(alice.idTag)
       expect((await client.call(getSetting, { params: { name: 'ui.columns' } })).data).toEqual([
         'ui.columns',
         [1, 2],
@@ -384,7 +345,7 @@ describe('an archive that is imported', () => {
   ]
 
   test.each(refusals)('is refused with %s, and nothing of it stays', async (_, change) => {
-    const { services, features } = target().running
+    const { services, features } = site.target.running
     const refused = importTenant(importDeps(services, features.identity), await changed(change))
     await expect(refused).rejects.toMatchObject({
       code: 'E-VALIDATION',
@@ -419,8 +380,8 @@ describe('an archive that is imported', () => {
 
   /** Every row of the other tenants of the server, but for what its own work leaves. */
   async function rowsOfOthers(): Promise<Record<string, unknown[]>> {
-    const reader = target().db.reader(serverTenant)
-    const tenant = await target().running.features.identity.tenants.find(alice.idTag)
+    const reader = site.target.db.reader(serverTenant)
+    const tenant = await site.target.running.features.identity.tenants.find(alice.idTag)
     const rows: Record<string, unknown[]> = {}
     for (const { name } of await listTenantTables(reader)) {
       if (ownWork.includes(name)) continue
