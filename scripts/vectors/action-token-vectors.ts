@@ -34,6 +34,12 @@ const names = (count: number) => Array.from({ length: count }, (_, at) => `n${at
 function soundTokens(cast: Cast) {
   const { alice, club, by } = cast
   const given = by(alice, 'given to a community', { audienceTag: club.idTag, visibility: 'F' })
+  const repost = by(alice, 'a repost that names the token it means', {
+    type: 'REPOST',
+    subject: given.payload.actionId,
+    subjectHash: hashOf(given.token),
+    content: undefined,
+  })
   const ends = (expiresAt: number) => ({ expiresAt, exp: expiresAt })
   return Object.fromEntries(
     [
@@ -69,11 +75,14 @@ function soundTokens(cast: Cast) {
       by(alice, 'signed with a key whose kid has 64 characters', {}, 'k'.repeat(64)),
       by(alice, 'signed with a retired key before its end', issued(now - 86_401), '20250101WxYz'),
       by(alice, 'signed with a retired key in the second of its end', issued(now - 86_400), '20250101WxYz'),
-      by(alice, 'a repost that names the token it means', {
-        type: 'REPOST',
-        subject: given.payload.actionId,
-        subjectHash: hashOf(given.token),
-        content: undefined,
+      repost,
+      by(alice, 'an answer to a comment that names the tokens it means', {
+        type: 'CMNT',
+        parentId: repost.payload.actionId,
+        parentHash: hashOf(repost.token),
+        rootId: given.payload.actionId,
+        rootHash: hashOf(given.token),
+        visibility: undefined,
       }),
       by(alice, 'a deletion', {
         subType: 'DEL',

@@ -26,6 +26,7 @@ export const ActionTokenPayload = Type.Object({
   attachments: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 50 })),
   subject: Type.Optional(Type.String({ maxLength: 300 })),
   parentHash: Type.Optional(TokenHash),
+  rootHash: Type.Optional(TokenHash),
   subjectHash: Type.Optional(TokenHash),
   visibility: Type.Optional(
     Type.Unsafe<'P' | 'V' | 'F' | 'C'>({ type: 'string', enum: ['P', 'V', 'F', 'C'] }),

@@ -1,6 +1,6 @@
 import { type ActionTokenPayload, actionLifetimeSecs } from '@kith/protocol'
 import type { StoredAction } from './action.ts'
-import { targetMembers } from './endorsement/target.ts'
+import { hashMembers } from './endorsement/target.ts'
 
 type TokenAction = Omit<
   StoredAction,
@@ -26,7 +26,7 @@ export function tokenPayload(action: TokenAction): ActionTokenPayload {
     flags: action.flags,
     expiresAt: action.expiresAt,
     x: action.x,
-    ...targetMembers(action),
+    ...hashMembers(action),
   }
   return {
     actionId: action.actionId,

@@ -40,6 +40,8 @@ export interface StoredAction extends ActionBody {
   readonly isUnverified?: boolean
   /** The hash of the token that it says something about; of a received action only until it has been compared. */
   readonly targetHash?: string | undefined
+  /** The same of the root of its thread, as its token says it. */
+  readonly rootHash?: string | undefined
   /** The tenant holds another token under that id. */
   readonly isMismatched?: boolean
   readonly createdAt: number

@@ -16,11 +16,11 @@ export type PushTopic =
 /** The topic under which a tenant is notified of an action that it has received; undefined where it is not. Whose action a
  * reaction is about is not known here. */
 export function topicOf(tenant: Pick<Tenant, 'idTag'>, action: StoredAction): PushTopic | undefined {
-  const { type, subType, status, issuerTag, isMarked, content } = action
+  const { type, subType, status, issuerTag, isMarked, isMismatched, content } = action
   if (issuerTag === tenant.idTag || subType === 'DEL' || (status !== 'A' && status !== 'C')) return undefined
+  if (type === 'MSG') return 'message'
+  if (isMismatched) return undefined
   switch (type) {
-    case 'MSG':
-      return 'message'
     case 'CONN':
     case 'INVT':
       return status === 'C' ? 'connection' : undefined

@@ -197,8 +197,13 @@ eachDialect('drafts', (open) => {
       await settle()
       expect(await bob.stored(made.actionId)).toMatchObject({
         status: 'D',
+        content,
         x: { refused: 'E-ACTION-NOTFOUND' },
       })
+      await expect(alice.remove(made.actionId)).rejects.toEqual(fails('E-ACTION-NOTFOUND'))
+      await bob.remove(made.actionId)
+      expect(await bob.stored(made.actionId)).toMatchObject({ status: 'D', content: undefined, x: undefined })
+      await expect(bob.remove(made.actionId)).rejects.toEqual(fails('E-ACTION-NOTFOUND'))
     })
   })
 

@@ -10,7 +10,7 @@ import { type ActionBody, endingSubType, type StoredAction } from '../action.ts'
 import type { IdentityDeps, PrepareDeps, ReadDeps } from '../action-ports.ts'
 import { findStoredAction } from '../action-store.ts'
 import { assertAltTexts } from '../alt-texts.ts'
-import { findTargetHash } from '../endorsement/compare-target.ts'
+import { findHashes } from '../endorsement/compare-target.ts'
 import { findShown } from '../feed/feed-store.ts'
 import { assertStrangerRoom } from '../receive/stranger-budget.ts'
 import { hooksOf } from '../types/index.ts'
@@ -18,7 +18,8 @@ import { mayReceiveFromStranger } from '../types/strangers.ts'
 import type { Issuing } from '../types/type-hooks.ts'
 
 /** A body with everything that had to be looked up for it. */
-export type PreparedBody = ActionBody & Pick<StoredAction, 'visibility' | 'withinId' | 'targetHash'>
+export type PreparedBody = ActionBody &
+  Pick<StoredAction, 'visibility' | 'withinId' | 'targetHash' | 'rootHash'>
 
 /** Looks up and checks everything that an action needs before it is signed. */
 export async function prepareBody(
@@ -49,8 +50,8 @@ export async function prepareBody(
       now: nowSecs(ports.clock),
     })
   const visibility = completed.visibility ?? (await presetVisibility(ports, reader, completed))
-  const targetHash = await findTargetHash(reader, completed)
-  return { withinId: undefined, ...completed, visibility, targetHash }
+  const hashes = await findHashes(reader, completed)
+  return { withinId: undefined, ...completed, visibility, ...hashes }
 }
 
 async function getShownAction(

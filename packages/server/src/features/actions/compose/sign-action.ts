@@ -68,7 +68,8 @@ export async function signAction(
     publishAt: undefined,
   }
   // From here on only the token says it: there is nothing to compare.
-  return { ...published, token: await signToken(ports, tenant, published), targetHash: undefined }
+  const compared = { targetHash: undefined, rootHash: undefined }
+  return { ...published, token: await signToken(ports, tenant, published), ...compared }
 }
 
 function silenced(): Failure {

@@ -1,23 +1,54 @@
+import type { ActionId } from '@kith/protocol'
 import type { Reader } from '#infra/db/index.ts'
 import type { StoredAction } from '../action.ts'
 import { hashOfToken } from '../action-id.ts'
 import { findStoredAction } from '../action-store.ts'
-import { type Endorsing, targetIdOf } from './target.ts'
+import { type Endorsing, hasInheritedReaders, rootTargetIdOf, targetIdOf } from './target.ts'
+import { hashesOfToken } from './token-hashes.ts'
 
-/** The hash of what the tenant holds of the action that this one says something about. */
-export async function findTargetHash(reader: Reader, action: Endorsing): Promise<string | undefined> {
-  const targetId = targetIdOf(action)
-  const target = targetId && (await findStoredAction(reader, targetId))
-  return target?.token === undefined ? undefined : hashOfToken(target.token)
+/** The hashes of what the tenant holds of the action that this one says something about, and of the root of its
+ * thread. */
+export async function findHashes(
+  reader: Reader,
+  action: Endorsing,
+): Promise<Pick<StoredAction, 'targetHash' | 'rootHash'>> {
+  const [target, root] = [
+    await findToken(reader, targetIdOf(action)),
+    await findToken(reader, rootTargetIdOf(action)),
+  ]
+  return { targetHash: target && hashOfToken(target), rootHash: root && hashOfToken(root) }
 }
 
 /** Compares an action with what the tenant holds of what it is about. Where there is nothing, it is compared when that
- * arrives (`compareEndorsements`). */
-export async function compareTarget(
+ * arrives (`compareEndorsements`). A root is there before the comments of others in its thread are taken. */
+export async function compareTarget<Action extends StoredAction>(
   reader: Reader,
-  action: StoredAction,
-): Promise<Pick<StoredAction, 'targetHash' | 'isMismatched'>> {
-  if (action.targetHash === undefined) return {}
-  const held = await findTargetHash(reader, action)
-  return held === undefined ? {} : { targetHash: undefined, isMismatched: held !== action.targetHash }
+  action: Action,
+): Promise<Action> {
+  const { targetHash, rootHash } = action
+  if (targetHash === undefined && rootHash === undefined) return action
+  const target = targetHash && (await findToken(reader, targetIdOf(action)))
+  const root = rootHash && (await findToken(reader, rootTargetIdOf(action)))
+  const isMismatched = isOther(target, targetHash) || isOther(root, rootHash)
+  return {
+    ...action,
+    isMismatched,
+    rootHash: undefined,
+    targetHash: target || isMismatched ? undefined : targetHash,
+  }
+}
+
+/** What is not about what the tenant holds has not the readers of that, so the tenant and its issuer alone read it, and
+ * it marks nothing. A message is one all the same. */
+export function keptApart(action: StoredAction): StoredAction {
+  if (!action.isMismatched || action.type === 'MSG') return action
+  return { ...action, isMarked: false, ...(hasInheritedReaders(action) ? { visibility: 'C' } : {}) }
+}
+
+async function findToken(reader: Reader, actionId: ActionId | undefined): Promise<string | undefined> {
+  return actionId && (await findStoredAction(reader, actionId))?.token
+}
+
+function isOther(held: string | undefined, hash: string | undefined): boolean {
+  return held !== undefined && hash !== undefined && !hashesOfToken(held).includes(hash)
 }

@@ -1,8 +1,9 @@
 import type { ActionId, NewAction } from '@kith/protocol'
 import { expect, test } from 'vitest'
-import { type Actor, actionLab, readToken } from '#harness/action-lab.ts'
+import { type Actor, actionLab, guest, readToken } from '#harness/action-lab.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { hashOfToken } from '../action-id.ts'
+import { hashesOfToken } from './token-hashes.ts'
 
 const say = (text: string) => ({ content: { text }, visibility: 'P' as const })
 
@@ -109,6 +110,67 @@ eachDialect('an action about another', (open) => {
     const narrow = await forge(mallory, { type: 'POST', actionId, nonce, ...say('poison'), visibility: 'F' })
     const repostId = await hear({ type: 'REPOST', subject: actionId }, 'after', narrow)
     expect(await bob.get(repostId)).toMatchObject({ mismatched: true })
+  })
+
+  test('belongs to it whichever form of its signature was named', async () => {
+    const { alice, bob, actionId, kittens, receive, forge } = await start()
+    const [, twin] = hashesOfToken(kittens)
+    const repost = await forge(alice, {
+      type: 'REPOST',
+      subject: actionId,
+      subjectHash: twin,
+      visibility: 'P',
+    })
+    const reaction = await forge(alice, {
+      type: 'REACT',
+      subType: 'LOVE',
+      subject: actionId,
+      subjectHash: twin,
+    })
+    for (const token of [repost, kittens, reaction]) await receive(bob.tenant, token)
+    expect(await bob.list({ subject: actionId })).toHaveLength(2)
+  })
+
+  test('has not the readers of the other text', async () => {
+    const { alice, bob, mallory, actionId, poison, receive, forge, hearOf } = await start()
+    const other = { subjectHash: hashOfToken('another'), parentHash: hashOfToken('another') }
+    const reaction = { type: 'REACT', subType: 'LOVE', subject: actionId, ...other }
+    const [early, late] = [
+      await forge(alice, { ...reaction, visibility: 'P' }),
+      await forge(mallory, reaction),
+    ]
+    for (const token of [early, poison, late]) await receive(bob.tenant, token)
+    const comment = await forge(alice, { type: 'CMNT', parentId: actionId, ...other, ...say('A secret') })
+    await hearOf(comment)
+    for (const token of [early, late, comment]) {
+      const id = readToken(token).actionId
+      expect(await bob.get(id)).toMatchObject({ mismatched: true, visibility: 'C' })
+      await expect(bob.as(guest).get(id)).rejects.toMatchObject({ code: 'E-ACTION-NOTFOUND' })
+    }
+  })
+
+  test('that answers a comment means the root of the thread too', async () => {
+    const { alice, bob, mallory, actionId, kittens, poison, receive, forge, hearOf, tokenOf } = await start()
+    await receive(alice.tenant, kittens)
+    // Without a hash, as of an older server.
+    const said = await forge(mallory, { type: 'CMNT', parentId: actionId, rootId: actionId, ...say('Hm') })
+    await receive(alice.tenant, said)
+    const first = readToken(said).actionId
+    await receive(bob.tenant, poison)
+    await hearOf(await tokenOf(alice, first))
+    const { actionId: second } = await alice.create({
+      type: 'CMNT',
+      parentId: first,
+      content: { text: 'I agree' },
+    })
+    const answer = await tokenOf(alice, second)
+    expect(readToken(answer).payload).toMatchObject({
+      parentHash: hashOfToken(await tokenOf(alice, first)),
+      rootHash: hashOfToken(kittens),
+    })
+    await hearOf(answer)
+    expect(await bob.list({ rootId: actionId })).toMatchObject([{ actionId: first }])
+    expect(await bob.get(second)).toMatchObject({ mismatched: true })
   })
 
   test('is not compared where its issuer’s server names no token', async () => {

@@ -11,7 +11,7 @@ import { nobody } from '../audience.ts'
 import { announceComment, announceLater } from '../community/announce-action.ts'
 import { dropUnannounced } from '../community/drop-unannounced.ts'
 import { countAction } from '../counts/count-actions.ts'
-import { compareTarget } from '../endorsement/compare-target.ts'
+import { compareTarget, keptApart } from '../endorsement/compare-target.ts'
 import { compareEndorsements } from '../endorsement/endorsement-store.ts'
 import { isWithdrawn } from '../removal/tombstone-store.ts'
 import { hooksOf } from '../types/index.ts'
@@ -46,12 +46,10 @@ export async function applyReceived(
   tx: Writer,
   { tenant, action, isFromStranger = false }: Arrival,
 ): Promise<StoredAction> {
-  const compared = { ...action, ...(await compareTarget(tx, action)) }
+  const compared = await compareTarget(tx, action)
   const scene = { ports, tx, tenant, action: compared, isFromStranger, at: nowSecs(ports.clock) }
-  const taken = { ...compared, ...(await hooksOf(action.type).admit?.(scene)) }
-  // It says nothing to the tenant about what the tenant knows; a message is one all the same.
-  const isMarked = taken.isMarked && (!taken.isMismatched || taken.type === 'MSG')
-  return { ...taken, isMarked, isFeedOnly: await isFeedOnly(tx, tenant, taken) }
+  const taken = keptApart({ ...compared, ...(await hooksOf(action.type).admit?.(scene)) })
+  return { ...taken, isFeedOnly: await isFeedOnly(tx, tenant, taken) }
 }
 
 /** Lists never show visitors of a person what third parties neither addressed to that person nor said in one of the

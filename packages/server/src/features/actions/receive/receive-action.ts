@@ -20,7 +20,7 @@ import { parseAction } from '../compose/parse-action.ts'
 import { extraMembers } from '../compose/sign-action.ts'
 import { countAction } from '../counts/count-actions.ts'
 import { isStat, receiveCounts } from '../counts/tell-counts.ts'
-import { targetHashOf } from '../endorsement/target.ts'
+import { hashesOf } from '../endorsement/target.ts'
 import { dropCopiesLater } from '../removal/drop-copies.ts'
 import { hooksOf } from '../types/index.ts'
 import { mayReceiveFromStranger } from '../types/strangers.ts'
@@ -139,7 +139,7 @@ export function readAction({
     ...timesOf(payload),
     nonce: payload.nonce,
     token,
-    targetHash: targetHashOf(body, payload),
+    ...hashesOf(body, payload),
   }
 }
 
@@ -165,7 +165,8 @@ function timesOf({ createdAt, iat }: ActionTokenPayload) {
 function emptyAction({ payload, actionId, issuerTag }: ReceivedAction, type: ActionTypeName): StoredAction {
   return {
     type,
-    subType: payload.subType,
+    // Others may be any words.
+    subType: payload.subType === endingSubType ? endingSubType : undefined,
     parentId: undefined,
     rootId: undefined,
     withinId: undefined,
@@ -240,13 +241,12 @@ async function endDeleted(ports: StoreDeps, tx: Writer, { tenant, action }: Arri
  * nobody may read it. A live action that it would have replaced ends here too. */
 async function keepOutOlder(ports: StoreDeps, tx: Writer, { tenant, action }: Arrival): Promise<void> {
   const superseded = await findSuperseded(tx, action)
-  await insertAction(tx, { ...action, ...withoutText, status: 'D' })
+  await insertAction(tx, { ...action, status: 'D' })
+  await eraseAction(tx, action.actionId)
   if (!superseded || !isNewer(action, superseded)) return
   await eraseAction(tx, superseded.actionId)
   await endDeleted(ports, tx, { tenant, action: superseded })
 }
-
-const withoutText = { content: undefined, attachments: [], x: undefined, token: undefined }
 
 async function receivePublished(ports: ReceiveDeps, tx: Writer, arrival: Arrival): Promise<ReceiveOutcome> {
   if (await isLate(tx, arrival.action)) {

@@ -25,6 +25,7 @@ import { putTombstone } from './tombstone-store.ts'
  * removes it from the tenant, if the caller acts for the tenant. */
 export async function deleteAction(ports: DeleteDeps, request: RemovalRequest): Promise<void> {
   const { tenant, caller } = request
+  if (await deleteRefused(ports, request)) return
   const action = await getSeenAction(ports, request)
   if (isIssuer(tenant, caller, action)) {
     // The community's own half of a membership is no more its beginning than the member's.
@@ -33,6 +34,24 @@ export async function deleteAction(ports: DeleteDeps, request: RemovalRequest): 
   }
   if (!actsAsTenant(caller, tenant)) throw new Failure('E-AUTH-FORBIDDEN')
   await removeAction(ports, request, action)
+}
+
+/** A scheduled action that could not be published is D with its text, for its issuer alone, who may delete that. */
+async function deleteRefused(
+  { db }: ReadDeps,
+  { tenant, caller, actionId }: ActionRequest,
+): Promise<boolean> {
+  const isRefused = (action: StoredAction | undefined) =>
+    action?.status === 'D' &&
+    action.issuedAt === 0 &&
+    action.x?.refused !== undefined &&
+    isIssuer(tenant, caller, action)
+  if (!isRefused(await findStoredAction(db.reader(tenant.tenantId), actionId))) return false
+  return await db.transact(tenant.tenantId, async (tx) => {
+    if (!isRefused(await findStoredAction(tx, actionId))) return false
+    await eraseAction(tx, actionId)
+    return true
+  })
 }
 
 /** The action, for its issuer alone: `E-ACTION-NOTFOUND` when the caller does not see it, `E-AUTH-FORBIDDEN` when it is

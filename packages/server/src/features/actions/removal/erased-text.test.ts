@@ -1,11 +1,11 @@
-import { randomUUID } from 'node:crypto'
 import type { ActionId } from '@kith/protocol'
 import { expect, test } from 'vitest'
 import { changeRelation } from '#features/relations/index.ts'
-import { type ActionLab, type Actor, actionLab } from '#harness/action-lab.ts'
+import { type ActionLab, type Actor, actionLab, readToken } from '#harness/action-lab.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { findText } from '#harness/find-text.ts'
 import { planStatements } from '#harness/recorded-statements.ts'
+import { labBytes } from '#harness/test-seed.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { eraseAction } from '../action-store.ts'
@@ -53,7 +53,7 @@ const share = (to: Actor, message: string) => ({
 
 async function issued({ lab }: Scene, who: Actor, body: Parameters<Actor['create']>[0]): Promise<ActionId> {
   lab.tick()
-  const { actionId } = await who.create({ ...body, idempotencyKey: randomUUID() })
+  const { actionId } = await who.create({ ...body, idempotencyKey: labBytes(12).toString('hex') })
   await lab.settle()
   return actionId as ActionId
 }
@@ -171,7 +171,7 @@ eachDialect('the text of what has ended', (open) => {
       await lab.db.transact(one.tenant.tenantId, (tx) =>
         changeRelation(tx, other.idTag, { isFollowing: true, isFollower: true, at: 1 }),
       )
-    return { lab, alice, bob, word: `gone${randomUUID().replaceAll('-', '')}`.slice(0, 24) }
+    return { lab, alice, bob, word: `gone${labBytes(10).toString('hex')}` }
   }
 
   const traces = ({ lab, word }: Scene, { tenant }: Actor) => findText(lab.db, tenant.tenantId, word)
@@ -192,6 +192,28 @@ eachDialect('the text of what has ended', (open) => {
       await compactSearch(scene.lab)
       expect(await traces(scene, scene.alice)).toEqual([])
     }
+  })
+
+  test.each(['a deletion', 'an end of its kind'])('does not come where %s has come before', async (end) => {
+    const scene = await start()
+    const { lab, alice, bob, word } = scene
+    const body = end === 'a deletion' ? saying(word) : share(bob, word)
+    const members = { ...body, tags: undefined, iat: nowSecs(lab.clock) - 10 }
+    const token = await lab.forge(alice, members)
+    const { actionId, type, subject, audienceTag } = readToken(token).payload
+    const ending = { type, subType: 'DEL', subject: end === 'a deletion' ? actionId : subject, audienceTag }
+    await lab.receive(bob.tenant, await lab.forge(alice, JSON.parse(JSON.stringify(ending))))
+    await lab.receive(bob.tenant, token)
+    expect(await bob.stored(actionId)).toMatchObject({ status: 'D' })
+    expect(await leftAt(scene, bob)).toEqual([])
+  })
+
+  test('does not come with a word as the kind of what is refused', async () => {
+    const scene = await start()
+    const { lab, alice, bob, word } = scene
+    const token = await lab.forge(alice, { type: 'POST', subType: word, parentId: `a1~${'A'.repeat(43)}` })
+    expect(await lab.receive(bob.tenant, token)).toMatchObject({ kind: 'refused' })
+    expect(await leftAt(scene, bob)).toEqual([])
   })
 
   test('goes from the search index within a week', async () => {

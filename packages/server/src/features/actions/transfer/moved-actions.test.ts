@@ -1,6 +1,6 @@
 import type { ActionId } from '@kith/protocol'
 import { expect, test } from 'vitest'
-import { type ActionLab, type Actor, actionLab, readToken } from '#harness/action-lab.ts'
+import { type ActionLab, type Actor, actionLab, guest, readToken } from '#harness/action-lab.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
 import type { TenantRow } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
@@ -181,6 +181,44 @@ eachDialect('actions that move', (open) => {
       expect(await bob.get(readToken(token).actionId)).toMatchObject({ mismatched: true })
     },
   )
+
+  test('do not publish another text by a repost', async () => {
+    const { lab, bob, carol } = await start()
+    await bob.create({ type: 'FLLW', audienceTag: carol.idTag })
+    await lab.settle()
+    const post = { type: 'POST', visibility: 'P', content: { text: 'kittens' } }
+    const token = await lab.forge(carol, post)
+    await lab.receive(bob.tenant, token)
+    const { actionId, payload } = readToken(token)
+    await bob.create({ type: 'REPOST', subject: actionId })
+    expect(await bob.as(guest).get(actionId)).toMatchObject(post)
+    const { nonce } = payload
+    const other = await lab.forge(carol, { ...post, actionId, nonce, content: { text: 'poison' } })
+    await move(lab, bob, (row) => (row.action_id === actionId ? { ...row, token: other } : row))
+    await confirm(lab, bob, actionId)
+    expect(await bob.get(actionId)).toMatchObject({ content: { text: 'poison' } })
+    await expect(bob.as(guest).get(actionId)).rejects.toMatchObject({ code: 'E-ACTION-NOTFOUND' })
+  })
+
+  test('are drafts again where they could not be published', async () => {
+    const { lab, alice, bob } = await start()
+    const { actionId: parentId } = await alice.create({
+      type: 'POST',
+      content: { text: 'a' },
+      visibility: 'P',
+    })
+    await lab.receive(bob.tenant, await lab.tokenOf(alice.tenant.tenantId, parentId as ActionId))
+    const publishAt = nowSecs(lab.clock) + 60
+    const { actionId } = await bob.create({ type: 'CMNT', parentId, content: { text: 'hm' }, publishAt })
+    await bob.remove(parentId)
+    lab.tick(60)
+    await lab.settle()
+    expect(await bob.stored(actionId)).toMatchObject({ status: 'D', x: { refused: 'E-ACTION-NOTFOUND' } })
+    await move(lab, bob)
+    const draft = await bob.get(actionId)
+    expect(draft).toMatchObject({ status: 'R', content: { text: 'hm' } })
+    expect(draft).not.toHaveProperty('x')
+  })
 
   test('are accepted once they are verified', async () => {
     const { lab, bob, carol } = await start()

@@ -6,7 +6,7 @@ import type { StoredAction } from '../action.ts'
 import { settleChildren } from '../action-lookup-store.ts'
 import { findStoredAction, insertAction } from '../action-store.ts'
 import type { ActionTables } from '../action-tables.ts'
-import { compareTarget } from '../endorsement/compare-target.ts'
+import { compareTarget, keptApart } from '../endorsement/compare-target.ts'
 import { compareEndorsements } from '../endorsement/endorsement-store.ts'
 import type { FeedTables } from '../feed/feed-query-store.ts'
 import { publishLaterJob } from '../job-kinds.ts'
@@ -57,7 +57,7 @@ export async function queueScheduled({ jobs }: QueueAllDeps, tx: Writer): Promis
 async function placed(tx: Writer, tenant: Tenant, action: StoredAction): Promise<StoredAction> {
   if (action.status === 'D' || action.status === 'T') return action
   const thread = await threadOf(tx, tenant, action)
-  return { ...action, ...thread, ...(await compareTarget(tx, action)) }
+  return keptApart({ ...(await compareTarget(tx, action)), ...thread })
 }
 
 async function threadOf(

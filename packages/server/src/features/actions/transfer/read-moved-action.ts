@@ -73,7 +73,7 @@ async function readStored(deps: ReadDeps, row: TenantRow): Promise<StoredAction 
     case 'T':
       return await readRecord(deps, row)
     case 'D':
-      return await readRemains(deps, row)
+      return readRefused(deps, row) ?? (await readRemains(deps, row))
     case 'R':
     case 'S':
       return readDraft(deps, row, status)
@@ -225,6 +225,12 @@ function readDraft({ tenant }: ReadDeps, row: TenantRow, status: 'R' | 'S'): Sto
     nonce,
     token: undefined,
   }
+}
+
+/** A scheduled action that could not be published is a draft again. */
+function readRefused(deps: ReadDeps, row: TenantRow): StoredAction | undefined {
+  const isRefused = row.issued_at === 0 && row.content !== null && refusalOf(row) !== undefined
+  return isRefused ? parsedOrUndefined(() => readDraft(deps, row, 'R')) : undefined
 }
 
 /** The members that a request would have; `parseAction` checks them. */

@@ -153,7 +153,8 @@ function compileTrait(trait: Trait, place: Place, of: Part): Compiled {
     case 'reposted-by-tenant':
       return sql<SqlBool>`exists (select 1 from actions as shown where shown.tenant_id = ${it('tenant_id')}
         and shown.issuer_tag = ${tenantTag} and shown.unique_key = 'REPOST ' || ${it('action_id')}
-        and shown.unique_key is not null and shown.status in ('A', 'C') and coalesce(shown.visibility, '') = 'P')`
+        and shown.unique_key is not null and shown.status in ('A', 'C') and coalesce(shown.visibility, '') = 'P'
+        and shown.mismatched = 0)`
     case 'child':
       return sql<SqlBool>`${it('within_id')} is not null`
     case 'visible-like-root':
