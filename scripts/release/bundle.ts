@@ -11,6 +11,7 @@ const chunkFolder = 'packages/server/lib'
 const workers = [
   'packages/server/src/features/documents/threads/document-worker.ts',
   'packages/server/src/infra/db/checkpoint-worker.ts',
+  'packages/server/src/infra/db/foreign/inspect-worker.ts',
   'packages/server/src/infra/images/images-worker.ts',
 ]
 

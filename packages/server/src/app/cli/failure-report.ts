@@ -32,9 +32,15 @@ export function explanationOf(error: unknown): string[] {
       'The configuration is wrong:',
       ...error.problems.map(({ variable, message }) => `  ${variable} ${message}`),
     ]
-  if (isMistake(error)) return (error.stack ?? error.message).split('\n')
+  if (isMistake(error)) return stackLines(error)
   const { message, details } = reportOf(error)
   return [message, ...Object.entries(details ?? {}).flatMap(linesOf)]
+}
+
+/** What was said stays in one line: it may hold others' words. */
+export function stackLines({ name, message, stack = '' }: Error): string[] {
+  const head = `${name}: ${message}`
+  return stack.startsWith(head) ? [head, ...stack.slice(head.length).split('\n').slice(1)] : [head]
 }
 
 /** A member of `details` in words: of a list a line for each. */

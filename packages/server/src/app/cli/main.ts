@@ -1,10 +1,19 @@
 import { setTimeout } from 'node:timers/promises'
+import { printable } from '#lib/printable.ts'
 import { askSecret } from './ask-secret.ts'
+import { stackLines } from './failure-report.ts'
 import { runCommandLine } from './run-command-line.ts'
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // A reader such as `head` may close the pipe early; any other error means that output was lost.
   if (error.code !== 'EPIPE') process.exitCode = 1
+})
+
+// Node would print what was said as it is, and it may be others' words.
+process.on('uncaughtException', (error: unknown) => {
+  const lines = error instanceof Error ? stackLines(error) : [String(error)]
+  process.stderr.write(`${lines.map(printable).join('\n')}\n`)
+  process.exit(1)
 })
 
 process.exitCode = await runCommandLine(process.argv.slice(2), {

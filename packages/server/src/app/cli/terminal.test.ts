@@ -1,10 +1,13 @@
+import { spawnSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { fileURLToPath } from 'node:url'
 import { packTar } from 'modern-tar'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CommandLine } from '#harness/command-line.ts'
 import { formatVersion } from './backup/backup-format.ts'
+import { explanationOf } from './failure-report.ts'
 
 /** A title, a colour by C1, a line of its own, a deletion, a turn of direction, and the separators of Unicode. */
 const hostile = 'x\u001b]0;owned\u0007\u009b31m\r\nowned\u007f\u202e\u2066\u2028\u2029\ty'
@@ -77,6 +80,29 @@ describe('others’ words reach a terminal as text, in the line where they belon
     const { out } = await line.run(['tenant', 'list', '--json'])
     expect(out.trimEnd()).not.toMatch(controls)
     expect(JSON.parse(out).tenants.map(({ idTag }: { idTag: string }) => idTag)).toContain(hostile)
+  })
+
+  test('an error that nobody catches', async () => {
+    const thrown = `
+      const look = () => {
+        if (process.listenerCount('uncaughtException') === 0) return setImmediate(look)
+        throw new Error(${JSON.stringify(hostile)})
+      }
+      look()`
+    const program = fileURLToPath(new URL('../../../bin/kith.js', import.meta.url))
+    const preload = `data:text/javascript,${encodeURIComponent(thrown)}`
+    const ended = spawnSync(process.execPath, ['--import', preload, program, 'help'], { encoding: 'utf8' })
+    expect(ended.status).toBe(1)
+    const [first, ...stack] = linesOf({ out: '', err: ended.stderr })
+    expect(first).toBe(`Error: ${escaped}`)
+    for (const it of stack) expect(it).toMatch(/^ {4}at /)
+  })
+
+  test('a mistake of the program about them', () => {
+    const mistake = new TypeError(hostile)
+    const [first, ...stack] = explanationOf(mistake)
+    expect(first).toBe(`TypeError: ${hostile}`)
+    for (const it of stack) expect(it).toMatch(/^ {4}at /)
   })
 
   test('arguments that come back', async () => {

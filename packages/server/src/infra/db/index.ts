@@ -8,7 +8,7 @@ export {
 export * from './database.ts'
 export { isRefusedValue } from './database-errors.ts'
 export { contains, forUpdate, forUpdateSkipLocked, isListed, listedTexts } from './dialect.ts'
-export { findForeignSchema } from './foreign-schema.ts'
+export { examineForeignFile, findForeignSchema } from './foreign/find-foreign-schema.ts'
 export { type KeysetOrder, keysetPage } from './keyset-page.ts'
 export { lockName } from './lock-name.ts'
 export type { MigrationSchema } from './migration-schema.ts'

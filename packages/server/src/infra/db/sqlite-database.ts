@@ -116,7 +116,7 @@ export class SqliteDatabase implements Database {
   async integrityCheck(): Promise<string[]> {
     try {
       const rows = this.#reader.raw.prepare('pragma integrity_check(100)').all()
-      return rows.map((row) => String(row.integrity_check)).filter((line) => line !== 'ok')
+      return rows.flatMap((row) => String(row.integrity_check).split('\n')).filter((line) => line !== 'ok')
     } catch (error) {
       // So broken that it cannot even be looked through.
       return [String(error)]

@@ -197,15 +197,17 @@ describe('kith app publish', () => {
     expect(published).toMatchObject({ name: 'By key', published: true, installed: true })
   })
 
-  test.each<[string, string, readonly string[]]>([
-    ['a token that is none', 'E-AUTH-UNAUTH', []],
-    ['a server that is not there', 'E-UNAVAILABLE', ['--server', 'http://alice.localhost:1']],
-  ])('fails with %s', async (_what, code, more) => {
+  test.each<[string, string, string, readonly string[]]>([
+    ['a token that is none', 'E-AUTH-UNAUTH', 'answers: ', []],
+    ['a server that is not there', 'E-UNAVAILABLE', 'cannot be', ['--server', 'http://alice.localhost:1']],
+  ])('fails with %s', async (_what, code, words, more) => {
     const line = await openLine({ KITH_TOKEN: 'none' })
     const folder = await init(line)
     const said = await line.run(['app', 'publish', folder, '--server', url, ...more, '--json'])
     expect(said).toMatchObject({ exitCode: 1, out: '' })
-    expect(JSON.parse(said.err).error.code).toBe(code)
+    const { error } = JSON.parse(said.err)
+    expect(error.code).toBe(code)
+    expect(error.message).toMatch(new RegExp(`^${more[1] ?? url} ${words}`))
   })
 
   test('says that a server answers without https', async () => {

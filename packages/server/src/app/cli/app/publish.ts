@@ -56,7 +56,7 @@ async function told<Result>(server: string, work: () => Promise<Result>): Promis
   } catch (error) {
     if (error instanceof KithError) {
       const { code, message, details } = error
-      throw new Failure(code, { message, ...(details && { details }) })
+      throw new Failure(code, { message: `${server} answers: ${message}`, ...(details && { details }) })
     }
     if (error instanceof TypeError && isNoTls(error.cause))
       throw new Failure('E-UNAVAILABLE', {

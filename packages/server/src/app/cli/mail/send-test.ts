@@ -60,7 +60,7 @@ function explained(error: unknown, advice: Advice): never {
   const { stage, message } = error.details ?? {}
   const next = advice[String(stage)]
   throw new Failure('E-UNAVAILABLE', {
-    message: `The mail was not sent (${stage}): ${message}`,
+    message: `The mail was not sent (${stage}): ${String(message).replaceAll(/\s*\n/g, ' ')}`,
     details: { stage, message, ...(next === undefined ? {} : { advice: next }) },
   })
 }

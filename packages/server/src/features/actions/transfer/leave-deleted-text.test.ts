@@ -27,6 +27,11 @@ eachDialect('the row of an action that leaves', (open) => {
     expect(leaveDeletedText(row)).toEqual(row)
   })
 
+  test.each(['"refused"', '5', 'null', '[]'])('is taken whatever stands in it: %s', (x) => {
+    const row = { status: 'D', ...said, x, token: 'no token', nonce: 'n' }
+    expect(leaveDeletedText(row)).toEqual({ ...row, ...blank, token: null, nonce: null })
+  })
+
   test('takes a token along that may still have to be sent, unless it says text', async () => {
     const { tokenOf } = await start()
     const left = async (members: object) => {

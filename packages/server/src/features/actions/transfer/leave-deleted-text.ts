@@ -1,4 +1,6 @@
-import { type TenantRow, textIn } from '#infra/db/index.ts'
+import type { ActionTokenPayload } from '@kith/protocol'
+import { jsonIn, type TenantRow, textIn } from '#infra/db/index.ts'
+import { Failure } from '#lib/failure.ts'
 import { readActionToken } from '../read-action-token.ts'
 
 const texts = ['content', 'attachments', 'x', 'flags'] as const
@@ -11,8 +13,9 @@ export function leaveDeletedText(row: TenantRow): TenantRow {
   return { ...row, ...blank, ...(saysText(row) ? { token: null, nonce: null } : {}) }
 }
 
-function isRefused({ x }: TenantRow): boolean {
-  return typeof x === 'string' && 'refused' in (JSON.parse(x) as object)
+function isRefused(row: TenantRow): boolean {
+  const x = jsonIn(row, 'x')
+  return typeof x === 'object' && x !== null && 'refused' in x
 }
 
 // What servers put there themselves: ids and identities.
@@ -20,7 +23,18 @@ const idsOnly: ReadonlySet<string> = new Set(['author', 'offer', 'withdraws'])
 
 function saysText(row: TenantRow): boolean {
   if (row.token === null) return false
-  const { content, attachments, x } = readActionToken(textIn(row, 'token')).payload
+  const payload = payloadOf(textIn(row, 'token'))
+  if (!payload) return true
+  const { content, attachments, x } = payload
   const said = Object.keys(x ?? {}).filter((name) => !idsOnly.has(name))
   return content !== undefined || said.length > 0 || (attachments ?? []).length > 0
+}
+
+function payloadOf(token: string): ActionTokenPayload | undefined {
+  try {
+    return readActionToken(token).payload
+  } catch (error) {
+    if (error instanceof Failure) return undefined
+    throw error
+  }
 }
