@@ -159,6 +159,8 @@ withChromium('the state of a screen', (launch) => {
     await page.getByRole('heading', { name: 'Not found', level: 1 }).waitFor()
     const before = asked.length
     openBus.resolve()
+    // What happens before it is open, it does not tell.
+    await expect.poll(() => told.join()).toContain('"ack"')
     const client = await town.server.as(lone)
     await client.call(createAction, { body: { type: 'CONN', audienceTag: anna } })
     await expect.poll(() => told.join()).toContain(lone)
