@@ -65,10 +65,34 @@ export const discardJob = contract({
   errors: ['E-NOTFOUND'],
 })
 
+/** How the server stood on one day. */
+const DayStatistics = Type.Object({
+  day: Type.String({ description: 'UTC', examples: ['2026-01-31'] }),
+  activePeople: Type.Integer({ description: 'People who live here and were here on this day' }),
+  people: Type.Integer(),
+  communities: Type.Integer(),
+  actions: Type.Integer(),
+  usedBytes: Type.Integer(),
+  files: Type.Integer(),
+  sockets: Type.Integer({ description: 'The most at one time, of those counted each hour' }),
+})
+
 export const ServerStatistics = Type.Object({
   version: Type.String(),
   startedAt: IsoTime,
   tenants: Type.Object({ active: Type.Integer(), suspended: Type.Integer() }),
+  people: Type.Object({
+    total: Type.Integer({ description: 'Suspended ones included' }),
+    activeIn7Days: Type.Integer({ description: 'Today is one of the days; each hour who came is counted' }),
+    activeIn30Days: Type.Integer(),
+  }),
+  communities: Type.Integer(),
+  actions: Type.Integer({ description: 'Made by tenants of this server and not over, as counted each hour' }),
+  sockets: Type.Integer({ description: 'Open WebSockets of all processes, a minute ago at most' }),
+  days: Type.Array(DayStatistics, {
+    description:
+      'The last 31 days on which the server ran, the newest first; today as counted in the last hour',
+  }),
   storage: Type.Object({ usedBytes: Type.Integer(), files: Type.Integer() }),
   jobs: Type.Array(
     Type.Object({
@@ -88,7 +112,7 @@ export const getStatistics = contract({
   method: 'GET',
   path: '/api/admin/stats',
   tag,
-  summary: 'How many tenants there are, what they store, and how the jobs stand',
+  summary: 'How many people there are and were here, what they store, and how the jobs stand',
   ...forAdmins,
   reply: { kind: 'data', status: 200, schema: ServerStatistics },
   errors: [],

@@ -3,9 +3,10 @@ import { endSessions } from '#features/accounts/index.ts'
 import { type ActionPorts, makeAction, storeMade } from '#features/actions/index.ts'
 import {
   type AdminEndpointDeps,
+  addDayCount,
   adminEndpoints,
   type ChangeIdentityDeps,
-  getStatistics,
+  getCounts,
   handlePurges,
   tenantEndpoints,
   workEndpoints,
@@ -68,6 +69,7 @@ export function wireAdministration(
       purgeTenant({ ...services, ...identity, pause: (ms) => pauseFor(clock, ms), by }, tenant),
   })
   followCounts(services)
+  addDayCount({ db, clock, jobs, tenants: identity.tenants })
   const mailer = openSettingsMailer(services, identity.settings)
   return [
     ...adminEndpoints(adminDeps),
@@ -88,7 +90,7 @@ const countsFreshMs = 30_000
 function followCounts({ db, clock, metrics, config }: Services): void {
   const recent = new RecentReads<'counts', ServerCounts>({ clock, maxEntries: 1, freshMs: countsFreshMs })
   const load = async () => ({
-    ...(await getStatistics({ db })),
+    ...(await getCounts({ db, clock })),
     freeBytes: await freeBytesOf(config.dataDir),
     databaseBytes: await db.sizeBytes(),
   })

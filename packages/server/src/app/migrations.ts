@@ -1,5 +1,6 @@
 import {
   accountsMigrations,
+  activityMigrations,
   apiKeyUseMigrations,
   browserSessionsMigrations,
 } from '#features/accounts/index.ts'
@@ -10,6 +11,7 @@ import {
   linkInvitationsMigrations,
   unverifiedActionsMigrations,
 } from '#features/actions/index.ts'
+import { statisticsMigrations } from '#features/admin/index.ts'
 import { appsMigrations } from '#features/apps/index.ts'
 import { auditMigrations } from '#features/audit/index.ts'
 import { busMigrations } from '#features/bus/index.ts'
@@ -81,4 +83,6 @@ export const migrations: readonly Migration[] = [
   ...hostedSinceMigrations,
   ...endorsementMigrations,
   ...erasedActionsMigrations,
+  ...activityMigrations,
+  ...statisticsMigrations,
 ]

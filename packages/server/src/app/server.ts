@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { IdTag } from '@kith/protocol'
 import { openEmailLinks, passwordLink } from '#features/accounts/index.ts'
+import { reportSockets } from '#features/admin/index.ts'
 import { findThumbhash } from '#features/files/index.ts'
 import { absentPage, pageLanguage, pageRoutes } from '#features/pages/index.ts'
 import { ensureBaseTenant } from '#features/registration/index.ts'
@@ -99,7 +100,7 @@ async function listen(
   await features.proxy.sites.refresh()
   opened.defer(() => jobs.stop())
   const sockets = openSocketServer(services, { ...features, rateLimits })
-  services.metrics.followSockets(() => sockets.size)
+  opened.defer(countSockets(services, sockets))
   const tls = await openTls(services, features, addresses)
   opened.defer(() => tls?.close())
   const http = openHttp(services, features, { addresses, rateLimits, sockets, tls, webApp })
@@ -129,6 +130,13 @@ async function listen(
     hasWebApp: webApp !== undefined,
     reloadCertificates: async () => await tls?.reload(),
   }
+}
+
+/** Has the open sockets of this process counted, until the returned function is called. */
+function countSockets(services: Services, sockets: Pick<Sockets, 'size'>): () => Promise<void> {
+  const count = () => sockets.size
+  services.metrics.followSockets(count)
+  return reportSockets({ ...services, count })
 }
 
 async function ensureBase({ config, db, vault, logger }: Services, { identity }: Features) {

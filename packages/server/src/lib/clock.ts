@@ -38,3 +38,8 @@ export const clockSkewSecs = 300
 export function nowSecs(clock: Pick<Clock, 'now'>): number {
   return Math.floor(clock.now() / 1000)
 }
+
+/** The day of a time in Unix milliseconds, counted from the first of 1970 (UTC). */
+export function dayOf(timeMs: number): number {
+  return Math.floor(timeMs / 86_400_000)
+}

@@ -214,6 +214,8 @@ else
       const first = await serialOf(made, site.domain)
       expect((await get(made, site.domain, '/')).text).toBe('the wiki')
       await call('POST', `/api/admin/proxy-sites/${siteId}/renew-cert`)
+      const [noted] = (await call('GET', '/api/audit?limit=1')).data
+      expect(noted).toMatchObject({ event: 'proxy-site.renewal-requested', actorTag: base })
       await until(made, async () => (await serialOf(made, site.domain)) !== first)
       await call('DELETE', `/api/admin/proxy-sites/${siteId}`)
       await until(made, async () => (await stateOf(made, site.domain))?.unwantedSince !== undefined)

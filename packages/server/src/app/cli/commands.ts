@@ -12,6 +12,7 @@ import type { Command } from './command.ts'
 import { config } from './config.ts'
 import { dnsZone } from './dns/zone.ts'
 import { doctor } from './doctor/doctor.ts'
+import { blockDomainCommand, listDomains, unblockDomainCommand } from './domain/domain.ts'
 import { revokeKey } from './keys/revoke.ts'
 import { rotateKeys } from './keys/rotate.ts'
 import { mailTest } from './mail/send-test.ts'
@@ -67,6 +68,9 @@ export const commands: readonly Command[] = [
   retryJobCommand,
   discardJobCommand,
   deliveries,
+  listDomains,
+  blockDomainCommand,
+  unblockDomainCommand,
   stats,
   storage,
   listProxy,

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
 import type { IdTag } from '@kith/protocol'
-import { getStatistics } from '#features/admin/index.ts'
+import { getCounts } from '#features/admin/index.ts'
 import { findBaseTenant } from '#features/tenants/index.ts'
 import type { Config } from '#infra/config/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
+import { systemClock } from '#lib/clock.ts'
 import { describeHolder, findRunningServer } from '../lock-data-dir.ts'
 import { setUpLinkFile } from '../set-up-link.ts'
 import { version } from '../version.ts'
@@ -79,7 +80,7 @@ async function lookIntoDatabase(
   if (!present) return { database: 'absent', ...unknown }
   await using db = { ...present, [Symbol.asyncDispose]: () => present.db.close() }
   if (!db.isCurrent) return { database: db.foreign === undefined ? 'older' : 'newer', ...unknown }
-  const { tenants, jobs } = await getStatistics(present)
+  const { tenants, jobs } = await getCounts({ db: present.db, clock: systemClock })
   const base = await findBaseTenant(present.db.reader(serverTenant))
   return {
     database: 'current',

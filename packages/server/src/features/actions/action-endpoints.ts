@@ -63,8 +63,8 @@ function writeEndpoints(ports: ActionPorts): Endpoint[] {
       const { actionId } = params
       return { actionId, stat: await setReaction(ports, { tenant, caller, actionId }, body.type) }
     }),
-    bind(setStatContract, ({ tenant, caller, params, body }) =>
-      setStat(ports, { tenant, caller, actionId: params.actionId }, body),
+    bind(setStatContract, ({ tenant, caller, params, body, ip }) =>
+      setStat(ports, { tenant, caller, ip, actionId: params.actionId }, body),
     ),
   ]
 }

@@ -50,8 +50,8 @@ export function adminEndpoints(deps: AdminEndpointDeps): Endpoint[] {
       const change = { ...status, ...(role === undefined ? {} : { roles: [role] }) }
       return changeInCommunity(deps, { tenant, caller, idTag, change, ip })
     }),
-    bind(sendResetContract, async ({ caller, params: { idTag }, ip }) => ({
-      sent: await sendPasswordReset(deps, { caller, idTag, ip }),
+    bind(sendResetContract, async ({ tenant, caller, params: { idTag }, ip }) => ({
+      sent: await sendPasswordReset(deps, { tenant, caller, idTag, ip }),
     })),
   ]
 }

@@ -25,8 +25,8 @@ export function tenantEndpoints(deps: TenantEndpointDeps): Endpoint[] {
     bind(purgeContract, ({ tenant, caller, params: { idTag }, body, ip }) =>
       purgeTenant(deps, { tenant, caller, idTag, confirm: body?.confirm, ip }),
     ),
-    bind(testEmailContract, async ({ tenant, body: { to } }) => {
-      await testEmail(deps, { tenant, to })
+    bind(testEmailContract, async ({ tenant, caller, body: { to }, ip }) => {
+      await testEmail(deps, { tenant, caller, to, ip })
       return { sent: true }
     }),
   ]

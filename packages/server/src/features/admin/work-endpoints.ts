@@ -12,7 +12,7 @@ import { type ChangeJobDeps, discardJob, retryJob } from './change-job.ts'
 import { type ChecksDeps, getChecks } from './get-checks.ts'
 import { getStorage, type StorageDeps } from './get-storage.ts'
 import { listJobs } from './list-jobs.ts'
-import { getStatistics } from './server-statistics.ts'
+import { getStatistics } from './statistics/server-statistics.ts'
 
 export interface WorkEndpointDeps extends ChangeJobDeps, StorageDeps, ChecksDeps {
   readonly version: string

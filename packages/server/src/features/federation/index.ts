@@ -1,5 +1,14 @@
 export { blockedHere } from './domain-blocks/blocked-here.ts'
-export { domainBlockEndpoints } from './domain-blocks/domain-block-endpoints.ts'
+export {
+  blockDomain,
+  type DomainBlockDeps,
+  unblockDomain,
+} from './domain-blocks/change-domain-blocks.ts'
+export {
+  domainBlockEndpoints,
+  viewOf as domainBlockView,
+} from './domain-blocks/domain-block-endpoints.ts'
+export { pageBlocks as pageDomainBlocks } from './domain-blocks/domain-block-store.ts'
 export { guardEgress, guardWebSockets } from './domain-blocks/guard.ts'
 export { type DomainBlocks, openDomainBlocks } from './domain-blocks/open-domain-blocks.ts'
 export { withoutBlocked } from './domain-blocks/without-blocked.ts'

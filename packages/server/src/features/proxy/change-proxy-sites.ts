@@ -116,6 +116,13 @@ export async function getSite(reader: Reader, siteId: number): Promise<ProxySite
   return site
 }
 
+/** Notes that the certificate of a site is made anew. */
+export function noteRenewal(deps: ProxySiteDeps, by: ByAdmin, site: ProxySite): Promise<void> {
+  return deps.db.transact(by.tenant.tenantId, (tx) =>
+    note(deps, tx, { event: 'proxy-site.renewal-requested', by, site }),
+  )
+}
+
 function given(change: Omit<Change, 'backendUrl'>): Partial<ProxySite> {
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
 }

@@ -14,6 +14,7 @@ import {
   changeProxySite,
   createProxySite,
   getSite,
+  noteRenewal,
   type ProxySiteDeps,
   removeProxySite,
 } from './change-proxy-sites.ts'
@@ -45,11 +46,12 @@ export function proxyEndpoints(deps: ProxyEndpointDeps): Endpoint[] {
     bind(deleteContract, async ({ tenant, caller, params: { siteId }, ip }) => {
       await removeProxySite(deps, { tenant, caller, ip, siteId })
     }),
-    bind(renewContract, async ({ params: { siteId } }) => {
+    bind(renewContract, async ({ tenant, caller, params: { siteId }, ip }) => {
       const site = await getSite(reader(), siteId)
       if (!deps.certificates || site.status !== 'A')
         throw new Failure('E-UNAVAILABLE', { message: noCertificate(site) })
       await deps.certificates.renew(site.domain)
+      await noteRenewal(deps, { tenant, caller, ip }, site)
       return await viewOf(site)
     }),
   ]

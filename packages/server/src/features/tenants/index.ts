@@ -12,7 +12,7 @@ export { removeTenant } from './remove-tenant.ts'
 export { getSignInEpoch, isOpenFor } from './sign-in-epoch.ts'
 export { resumeNamed, resumeTenant, suspendTenant } from './suspend-tenant.ts'
 export type { HostedTenant, SignInEpoch } from './tenant.ts'
-export { countByStatus, listTenantsAt, pageTenants } from './tenant-list-store.ts'
+export { countTenants, listTenantsAt, pageTenants } from './tenant-list-store.ts'
 export {
   endSignInEpoch,
   findBaseTenant,

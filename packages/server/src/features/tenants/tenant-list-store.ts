@@ -54,19 +54,34 @@ export async function listTenantsAt(
   return { items: rows.map(fromRow), total: Number(total) }
 }
 
+interface TenantCounts {
+  readonly active: number
+  readonly suspended: number
+  /** Suspended ones included. */
+  readonly people: number
+  readonly communities: number
+}
+
 /** How many tenants there are. */
-export async function countByStatus(
-  reader: Reader,
-): Promise<{ readonly active: number; readonly suspended: number }> {
-  const { all, suspended } = await reader
+export async function countTenants(reader: Reader): Promise<TenantCounts> {
+  const rows = await reader
     .tables<TenantTables>()
     .selectFrom('tenants')
     .select((row) => [
+      'type',
       row.fn.countAll<number>().as('all'),
       row.fn.count<number>('suspended_at').as('suspended'),
     ])
-    .executeTakeFirstOrThrow()
-  return { active: Number(all) - Number(suspended), suspended: Number(suspended) }
+    .groupBy('type')
+    .execute()
+  const ofType = (type: string) => Number(rows.find((row) => row.type === type)?.all ?? 0)
+  const sum = (column: 'all' | 'suspended') => rows.reduce((total, row) => total + Number(row[column]), 0)
+  return {
+    active: sum('all') - sum('suspended'),
+    suspended: sum('suspended'),
+    people: ofType('person'),
+    communities: ofType('community'),
+  }
 }
 
 function filtered(reader: Reader, { part, idTags = [] }: TenantFilter) {

@@ -114,8 +114,9 @@ const leavingRows: Readonly<Record<string, MovedTable['leaving']>> = {
 
 const outgoingRows: Readonly<Record<string, MovedTable['outgoing']>> = { actions: leaveDeletedText }
 
-// What means something here alone: credentials of sessions.
+// What means something here alone: when its person was on this server, credentials of sessions.
 const stayingColumns: Readonly<Record<string, readonly string[]>> = {
+  accounts: ['active_day'],
   files: ['made_with'],
   // The number of another tenant of this server.
   installed_apps: ['publisher_id'],

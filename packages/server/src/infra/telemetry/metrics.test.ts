@@ -77,6 +77,7 @@ test('what the whole server counts is read with each scrape, once for all who sc
     if (isAway) throw new Error('the database is away')
     return {
       tenants: { active: 4, suspended: 1 },
+      people: { activeIn7Days: 3, activeIn30Days: 4 },
       storage: { usedBytes: 2048, files: 2 },
       freeBytes: 1_000_000,
       databaseBytes: 40_960,
@@ -89,6 +90,8 @@ test('what the whole server counts is read with each scrape, once for all who sc
     expect.arrayContaining([
       'kith_tenants{status="active"} 4',
       'kith_tenants{status="suspended"} 1',
+      'kith_active_people{days="7"} 3',
+      'kith_active_people{days="30"} 4',
       'kith_storage_bytes 2048',
       'kith_storage_files 2',
       'kith_disk_free_bytes 1000000',

@@ -41,6 +41,7 @@ export interface Metrics {
 /** What the database and the disk tell, whichever process is asked. */
 export interface ServerCounts {
   readonly tenants: { readonly active: number; readonly suspended: number }
+  readonly people: { readonly activeIn7Days: number; readonly activeIn30Days: number }
   readonly storage: { readonly usedBytes: number; readonly files: number }
   readonly freeBytes: number
   readonly databaseBytes: number

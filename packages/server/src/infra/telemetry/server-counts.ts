@@ -32,12 +32,16 @@ async function readInto(read: (() => Promise<ServerCounts>) | undefined): Promis
   return registry
 }
 
-function fill(registry: Registry, { tenants, storage, freeBytes, databaseBytes, jobs }: ServerCounts): void {
+function fill(registry: Registry, counts: ServerCounts): void {
+  const { tenants, people, storage, freeBytes, databaseBytes, jobs } = counts
   const gauge = (name: string, help: string, labelNames: string[] = []) =>
     new Gauge({ name, help, labelNames, registers: [registry] })
   const byStatus = gauge('kith_tenants', 'Tenants of the server.', ['status'])
   byStatus.set({ status: 'active' }, tenants.active)
   byStatus.set({ status: 'suspended' }, tenants.suspended)
+  const byDays = gauge('kith_active_people', 'People who were here in the last days.', ['days'])
+  byDays.set({ days: '7' }, people.activeIn7Days)
+  byDays.set({ days: '30' }, people.activeIn30Days)
   gauge('kith_storage_bytes', 'Bytes that tenants store.').set(storage.usedBytes)
   gauge('kith_storage_files', 'Files that tenants store.').set(storage.files)
   gauge('kith_disk_free_bytes', 'Bytes that the disk of the data folder has left.').set(freeBytes)

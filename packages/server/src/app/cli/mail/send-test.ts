@@ -38,11 +38,12 @@ export const mailTest: Command = {
     return withProgram(input, async (program) => {
       const { services, identity } = program
       const { settings } = identity
-      const { tenant } = await getOperator(program)
+      const operator = await getOperator(program)
       const mailer = openSettingsMailer(services, settings)
       const by = await findMailServer(program)
-      await refusingInvalid(() => testEmail({ mailer, settings }, { tenant, to })).catch((error) =>
-        explained(error, by === undefined ? adviceOnFiles(services.config.mail.directory) : adviceOnServer),
+      await refusingInvalid(() => testEmail({ ...services, mailer, settings }, { ...operator, to })).catch(
+        (error) =>
+          explained(error, by === undefined ? adviceOnFiles(services.config.mail.directory) : adviceOnServer),
       )
       return by === undefined
         ? {

@@ -1,4 +1,6 @@
+import type { IdTag } from '@kith/protocol'
 import { findAccount, makeReference, passwordLink, replacePassword } from '#features/accounts/index.ts'
+import { sendPasswordReset } from '#features/admin/index.ts'
 import { audit } from '#features/audit/index.ts'
 import type { HostedTenant } from '#features/tenants/index.ts'
 import { nowSecs } from '#lib/clock.ts'
@@ -13,6 +15,7 @@ import {
   UsageError,
 } from '../command.ts'
 import { getHosted, type Program, withProgram } from '../open-program.ts'
+import { getOperator } from '../operator.ts'
 import { acceptablePassword } from './acceptable-password.ts'
 
 const linkValidSecs = 24 * 3600
@@ -33,6 +36,11 @@ export const changeTenantPassword: Command = {
       type: 'boolean',
       meaning: 'Ask for the new password on the terminal, or read the first line of standard input.',
     },
+    mail: {
+      type: 'boolean',
+      meaning:
+        'Mail the link to the person instead of printing it. Without a running server it leaves with the next start.',
+    },
     'keep-keys': {
       type: 'boolean',
       meaning:
@@ -45,10 +53,14 @@ export const changeTenantPassword: Command = {
     const keepsKeys = hasFlag(input, 'keep-keys')
     if (keepsKeys && password === undefined)
       throw new UsageError('--keep-keys goes with --password or --stdin: who uses a link is asked')
+    const isMailed = hasFlag(input, 'mail')
+    if (isMailed && password !== undefined)
+      throw new UsageError('--mail sends a link: it goes with neither --password nor --stdin')
     return withProgram(input, async (program) => {
       const tenant = await getHosted(program, idTag)
       if (!(await findAccount(program.services.db.reader(tenant.tenantId))))
         throw new Failure('E-STATE', { message: `${idTag} is a community: it has no password.` })
+      if (isMailed) return await mailLink(program, idTag)
       if (password === undefined) {
         const link = await makeLink(program, tenant)
         return {
@@ -68,6 +80,19 @@ export const changeTenantPassword: Command = {
       return { text: `${idTag} has a new password. ${ended}`, data: { idTag } }
     })
   },
+}
+
+async function mailLink(program: Program, idTag: IdTag) {
+  const { services, identity } = program
+  const request = { ...(await getOperator(program)), idTag }
+  if (!(await sendPasswordReset({ ...services, ...identity }, request)))
+    throw new Failure('E-STATE', {
+      message: `${idTag} has no address: kith tenant email ${idTag} ADDRESS, or this command without --mail.`,
+    })
+  return {
+    text: `A link that sets the password of ${idTag}, once, within 24 hours, is mailed to the person.`,
+    data: { idTag, sent: true },
+  }
 }
 
 async function readPassword(input: CommandInput): Promise<string | undefined> {

@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import {
   createAction,
   createApiKey,
+  getAuditLog,
   getEmail,
   getMe,
   getProxyToken,
@@ -10,6 +11,7 @@ import {
   login,
   putSetting,
   setPassword,
+  toIso,
   updateAdminProfile,
   uploadFile,
 } from '@kith/protocol'
@@ -60,15 +62,22 @@ describe('tenant list', () => {
     const { tenants } = await line.json('tenant', 'list', baseTag)
     expect(tenants).toEqual([
       {
+        tnId: expect.any(Number),
         idTag: baseTag,
+        name: expect.any(String),
         type: 'person',
         isBase: true,
         status: 'active',
         createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
+        usedBytes: 0,
+        files: 0,
       },
     ])
     const { out } = await line.run(['tenant', 'list'])
-    expect(out).toMatch(/^ {2}home\.localhost +base +active +\d{4}-\d\d-\d\d$/m)
+    expect(out).toMatch(/^ {2}home\.localhost +base +active +\d{4}-\d\d-\d\d +0 B *$/m)
+    await server.signIn(baseTag)
+    const [signedIn] = (await line.json('tenant', 'list', baseTag)).tenants
+    expect(signedIn.lastSignInAt).toBe(toIso(Math.floor(server.clock.now() / 1000)))
   })
 
   test('fails for somebody who does not live here', async () => {
@@ -392,6 +401,29 @@ describe('tenant password', () => {
     await server.client('hugo.localhost').call(setPassword, { body: { token, password: 'another one' } })
     await signIn('hugo.localhost', 'another one')
     await expect(signIn('hugo.localhost', testPassword)).rejects.toMatchObject({ code: 'E-AUTH-BADCRED' })
+  })
+
+  test('mails the link where the person has an address, and says so where not', async () => {
+    await server.createTenant('mo.localhost', { email: 'mo@example.org' })
+    expect(await line.json('tenant', 'password', 'mo.localhost', '--mail')).toEqual({
+      idTag: 'mo.localhost',
+      sent: true,
+    })
+    const { jobs } = await line.json('jobs', 'list', '--state', 'waiting', '--limit', '1000')
+    const ofMo = jobs.filter(({ tenant }: { tenant?: string }) => tenant === 'mo.localhost')
+    expect(ofMo).toMatchObject([{ kind: 'account.mail' }])
+    const { data } = await (await server.as(baseTag)).call(getAuditLog, { query: { limit: 1 } })
+    expect(data).toMatchObject([
+      { event: 'password.reset-requested', details: { idTag: 'mo.localhost', by: 'command line' } },
+    ])
+    await server.createTenant('no-mail.localhost')
+    expect(await line.fails('tenant', 'password', 'no-mail.localhost', '--mail')).toMatchObject({
+      exitCode: 1,
+      code: 'E-STATE',
+    })
+    expect(
+      await line.fails('tenant', 'password', 'mo.localhost', '--mail', '--password', 'long enough a word'),
+    ).toMatchObject({ exitCode: 2 })
   })
 
   test('asks for one, sets it at once and ends every session', async () => {

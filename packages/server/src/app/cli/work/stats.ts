@@ -7,21 +7,36 @@ import { sizeText } from './size-text.ts'
 
 export const stats: Command = {
   name: 'stats',
-  summary: 'Show how many tenants there are, what they store, and how the jobs stand.',
+  summary: 'Show how many people there are and were here, what they store, and how the jobs stand.',
+  description:
+    'People, actions, storage and sockets are counted each hour, and shown for the last 31 days on which the server ran.',
   positionals: [],
   options: {},
   async run(input) {
-    return withProgram(input, async ({ services: { db } }) => {
-      const found = await getStatistics({ db })
+    return withProgram(input, async ({ services }) => {
+      const found = await getStatistics(services)
       return { text: report(found), data: { version, ...found } }
     })
   },
 }
 
-function report({ tenants, storage, jobs }: Statistics): string[] {
+function report({
+  tenants,
+  people,
+  communities,
+  actions,
+  sockets,
+  storage,
+  days,
+  jobs,
+}: Statistics): string[] {
   const rows = [
     ['version', version],
     ['tenants', `${tenants.active} active, ${tenants.suspended} suspended`],
+    ['people', `${people.total}, ${people.activeIn7Days} here in 7 days, ${people.activeIn30Days} in 30`],
+    ['communities', String(communities)],
+    ['actions', String(actions)],
+    ['sockets', `${sockets} open`],
     ['storage', `${sizeText(storage.usedBytes)} in ${counted(storage.files, 'file')}`],
   ]
   const ofJobs = jobs.map(({ kind, waiting, running, failed }) => [
@@ -30,5 +45,12 @@ function report({ tenants, storage, jobs }: Statistics): string[] {
     `${running} running`,
     `${failed} failed`,
   ])
-  return [...columns(rows), '', 'Jobs:', ...columns(ofJobs)]
+  const ofDays = days.map((day) => [
+    day.day,
+    `${day.activePeople} of ${day.people} people here`,
+    counted(day.actions, 'action'),
+    sizeText(day.usedBytes),
+    counted(day.sockets, 'socket'),
+  ])
+  return [...columns(rows), '', 'Days:', ...columns(ofDays), '', 'Jobs:', ...columns(ofJobs)]
 }

@@ -1,4 +1,6 @@
 import type { ActionStat, ReactionKind } from '@kith/protocol'
+import { auditActor } from '#features/audit/index.ts'
+import type { Identified } from '#infra/caller/index.ts'
 import { Failure } from '#lib/failure.ts'
 import type { CountDeps, CreateDeps, DeleteDeps, ReadDeps } from '../action-ports.ts'
 import { findSuperseded } from '../action-store.ts'
@@ -48,12 +50,14 @@ async function takeBack(
 /** Sets counters of an action; counting continues from there. */
 export async function setStat(
   ports: ReadDeps & CountDeps,
-  request: ActionRequest,
+  { ip, ...request }: ActionRequest & { readonly caller: Identified; readonly ip: string },
   counts: Partial<Pick<ActionCounts, 'reactions' | 'comments' | 'views'>>,
 ): Promise<ActionStat> {
-  const { tenant } = request
+  const { tenant, caller } = request
   const action = await getSeenAction(ports, request)
   await ports.db.transact(tenant.tenantId, async (tx) => {
+    const details = { actionId: action.actionId, ...counts }
+    await auditActor(ports, tx, { actor: { caller, ip }, event: 'action.counts-set', details })
     await setCounts(tx, action.actionId, counts)
     await ports.emit(tx, { kind: 'action.counted', actionId: action.actionId })
     if (action.issuerTag === tenant.idTag) await tellCountsLater(ports, tx, action.actionId)

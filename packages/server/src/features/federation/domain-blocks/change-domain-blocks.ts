@@ -1,5 +1,5 @@
-import { audit } from '#features/audit/index.ts'
-import type { Identified, Tenant } from '#infra/caller/index.ts'
+import { type Actor, auditActor } from '#features/audit/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
 import { type Database, serverTenant } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
@@ -10,13 +10,12 @@ import type { DomainBlocks } from './open-domain-blocks.ts'
 export interface DomainBlockDeps {
   readonly db: Database
   readonly clock: Clock
-  readonly domainBlocks: DomainBlocks
+  readonly domainBlocks: Pick<DomainBlocks, 'forget'>
 }
 
-interface DomainBlockRequest {
+type DomainBlockRequest = Actor & {
   /** The base tenant, in whose audit trail it is written. */
   readonly tenant: Tenant
-  readonly caller: Identified
   readonly domain: string
 }
 
@@ -26,7 +25,7 @@ const maxBlocks = 10_000
 /** Blocks a domain with everything below it, or changes the reason of its block. */
 export async function blockDomain(
   deps: DomainBlockDeps,
-  request: DomainBlockRequest & { readonly reason?: string },
+  request: DomainBlockRequest & { readonly reason?: string | undefined },
 ): Promise<DomainBlock> {
   const { tenant, caller, domain, reason } = request
   if (isWithin(tenant.idTag, domain)) throw invalid('/domain', 'holds this server itself')
@@ -41,7 +40,7 @@ export async function blockDomain(
     if ((await countBlocks(own)) >= maxBlocks)
       throw new Failure('E-STATE', { message: `There are ${maxBlocks} blocked domains already.` })
     await putBlock(own, block)
-    await audit(deps, tx, { event: 'domain.blocked', actorTag: caller.idTag, details: { domain } })
+    await auditActor(deps, tx, { actor: request, event: 'domain.blocked', details: { domain } })
     tx.afterCommit(() => deps.domainBlocks.forget())
   })
   return block
@@ -49,10 +48,10 @@ export async function blockDomain(
 
 /** Removes a block. What was refused in the meantime is not fetched. */
 export async function unblockDomain(deps: DomainBlockDeps, request: DomainBlockRequest): Promise<void> {
-  const { tenant, caller, domain } = request
+  const { tenant, domain } = request
   await deps.db.transact(tenant.tenantId, async (tx) => {
     if (!(await deleteBlock(tx.as(serverTenant), domain))) throw new Failure('E-NOTFOUND')
-    await audit(deps, tx, { event: 'domain.unblocked', actorTag: caller.idTag, details: { domain } })
+    await auditActor(deps, tx, { actor: request, event: 'domain.unblocked', details: { domain } })
     tx.afterCommit(() => deps.domainBlocks.forget())
   })
 }

@@ -17,16 +17,17 @@ export function domainBlockEndpoints(deps: DomainBlockDeps): Endpoint[] {
       const page = await pageBlocks(deps.db.reader(serverTenant), { cursor, limit })
       return { ...page, items: page.items.map(viewOf) }
     }),
-    bind(blockContract, async ({ tenant, caller, body }) =>
-      viewOf(await blockDomain(deps, { tenant, caller, ...body })),
+    bind(blockContract, async ({ tenant, caller, body, ip }) =>
+      viewOf(await blockDomain(deps, { tenant, caller, ip, ...body })),
     ),
-    bind(unblockContract, async ({ tenant, caller, params }) => {
-      await unblockDomain(deps, { tenant, caller, ...params })
+    bind(unblockContract, async ({ tenant, caller, params, ip }) => {
+      await unblockDomain(deps, { tenant, caller, ip, ...params })
       return params
     }),
   ]
 }
 
-function viewOf({ createdAt, ...block }: DomainBlock): DomainBlockView {
+/** A block as the API and commands show it. */
+export function viewOf({ createdAt, ...block }: DomainBlock): DomainBlockView {
   return { ...block, createdAt: toIso(createdAt) }
 }

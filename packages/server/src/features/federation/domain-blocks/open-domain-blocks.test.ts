@@ -12,6 +12,7 @@ import { openDomainBlocks } from './open-domain-blocks.ts'
 
 const tenant = { tenantId: 1 as TenantId, idTag: 'home.example.com' as IdTag, type: 'person' } as const
 const caller = { ...ownerOf(tenant), isAdmin: true }
+const ip = '192.0.2.1'
 
 eachDialect('domain blocks', (open) => {
   async function lab() {
@@ -22,8 +23,8 @@ eachDialect('domain blocks', (open) => {
     return {
       ...deps,
       block: (domain: string, reason?: string) =>
-        blockDomain(deps, { tenant, caller, domain, ...(reason === undefined ? {} : { reason }) }),
-      unblock: (domain: string) => unblockDomain(deps, { tenant, caller, domain }),
+        blockDomain(deps, { tenant, caller, ip, domain, ...(reason === undefined ? {} : { reason }) }),
+      unblock: (domain: string) => unblockDomain(deps, { tenant, caller, ip, domain }),
     }
   }
 
