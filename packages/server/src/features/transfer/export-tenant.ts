@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { toIso } from '@kith/protocol'
-import { listUsedBlobs } from '#features/files/index.ts'
+import { listBlobRows } from '#features/files/index.ts'
 import type { HostedTenant } from '#features/tenants/index.ts'
 import { type ArchiveSink, createArchive } from '#infra/archive/index.ts'
 import type { BlobHash, BlobStore } from '#infra/blobs/index.ts'
@@ -176,17 +176,17 @@ async function addBlobs(
   { tenantId }: Pick<HostedTenant, 'tenantId'>,
 ) {
   const copied = { count: 0, bytes: 0 }
-  let page: readonly BlobHash[]
+  let page: readonly { readonly hash: BlobHash }[]
   let after = ''
   do {
-    page = await listUsedBlobs(deps.db.reader(tenantId), { after, limit: blobsPerPage })
-    for (const hash of page) {
+    page = await listBlobRows(deps.db.reader(tenantId), { after, limit: blobsPerPage, onlyUsed: true })
+    for (const { hash } of page) {
       const size = await addBlob(deps, archive, { tenantId, hash })
       if (size === undefined) continue
       copied.count += 1
       copied.bytes += size
     }
-    after = page.at(-1) ?? after
+    after = page.at(-1)?.hash ?? after
   } while (page.length === blobsPerPage)
   return copied
 }

@@ -4,10 +4,15 @@ import type { ReservationTables } from '../upload/reservation-store.ts'
 import type { SizedBlob } from '../upload/storage-store.ts'
 
 /** The blobs that the reader's tenant counts, in the order of their hashes; those that are being taken away are left
- * out. */
+ * out. `onlyUsed`: those that a file, a variant or an app still needs; what is deleted for good waits without use for a
+ * while. */
 export async function listBlobRows(
   reader: Reader,
-  { after = '', limit }: { readonly after?: string | undefined; readonly limit: number },
+  {
+    after = '',
+    limit,
+    onlyUsed = false,
+  }: { readonly after?: string | undefined; readonly limit: number; readonly onlyUsed?: boolean },
 ): Promise<SizedBlob[]> {
   const rows = await reader
     .tables<ReservationTables>()
@@ -15,29 +20,11 @@ export async function listBlobRows(
     .select(['blob_hash', 'size'])
     .where('tenant_id', '=', reader.tenantId)
     .where('blob_hash', '>', after)
-    .where('is_leaving', '=', 0)
+    .where((row) => (onlyUsed ? row('uses', '>', 0) : row('is_leaving', '=', 0)))
     .orderBy('blob_hash')
     .limit(limit)
     .execute()
   return rows.map(({ blob_hash, size }) => ({ hash: blob_hash as BlobHash, size }))
-}
-
-/** Those of them that a file, a variant or an app still needs; what is deleted for good waits without use for a while. */
-export async function listUsedBlobs(
-  reader: Reader,
-  { after, limit }: { readonly after: string; readonly limit: number },
-): Promise<BlobHash[]> {
-  const rows = await reader
-    .tables<ReservationTables>()
-    .selectFrom('blobs')
-    .select('blob_hash')
-    .where('tenant_id', '=', reader.tenantId)
-    .where('blob_hash', '>', after)
-    .where('uses', '>', 0)
-    .orderBy('blob_hash')
-    .limit(limit)
-    .execute()
-  return rows.map(({ blob_hash }) => blob_hash as BlobHash)
 }
 
 /** Does the reader's tenant count this blob, and is it to stay? */
