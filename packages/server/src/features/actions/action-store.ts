@@ -4,9 +4,9 @@ import { type Reader, statement, type Writer } from '#infra/db/index.ts'
 import type { StoredAction, StoredStatus } from './action.ts'
 import { fromRow, rowColumns, toRow, writtenColumns } from './action-row.ts'
 import type { ActionRow, ActionTables, WrittenRow } from './action-tables.ts'
-import { forgetAnswers } from './compose/idempotency-store.ts'
-import { deleteSearchText, putSearchText } from './feed/search-index-store.ts'
-import { deleteSaid, insertLookups } from './lookup-rows-store.ts'
+import { putSearchText } from './feed/search-index-store.ts'
+import { insertLookups } from './lookup-rows-store.ts'
+import { forgetText } from './removal/erase-store.ts'
 import { uniqueKeyOf } from './unique-key.ts'
 
 // The same text as in the indexes: SQLite recognizes a partial index by its text.
@@ -254,63 +254,4 @@ export async function clearMark(tx: Writer, actionId: ActionId): Promise<void> {
     .where('tenant_id', '=', tx.tenantId)
     .where('action_id', '=', actionId)
     .execute()
-}
-
-/** Ends an action, whoever ends it: its text goes, also from the rows that it is looked up by and from answers to repeated
- * requests. The row stays, so that the token is not stored again and older ones with its unique key are kept out. */
-export async function eraseAction(tx: Writer, actionId: ActionId): Promise<void> {
-  await eraseText(tx, actionId, { token: null, nonce: null })
-}
-
-/** The same for an action of the tenant that may still have to be sent after its end (`find-sendable.ts`): its token stays until
- * `sweepSpentTokens`. */
-export async function eraseButToken(tx: Writer, actionId: ActionId): Promise<void> {
-  await eraseText(tx, actionId, {})
-}
-
-// Types of which an issuer may have many of one subject: there it may be any words. Of the others it tells which of their
-// actions stands.
-const keptUnlessWords = (column: 'subject' | 'sub_type') =>
-  sql<
-    string | null
-  >`case when type not in ('POST', 'SHRE', 'CMNT', 'MSG', 'APKG') then ${sql.ref(column)} end`
-
-/** The columns that say what an action says. */
-const erased = {
-  content: null,
-  attachments: null,
-  x: null,
-  flags: null,
-  target_id: null,
-  target_hash: null,
-  subject: keptUnlessWords('subject'),
-  sub_type: keptUnlessWords('sub_type'),
-}
-
-async function eraseText(
-  tx: Writer,
-  actionId: ActionId,
-  signed: { readonly token?: null; readonly nonce?: null },
-): Promise<void> {
-  await forgetText(tx, actionId)
-  await forgetAnswers(tx, actionId)
-  await deleteSaid(tx, actionId)
-  await tx
-    .tables<ActionTables>()
-    .updateTable('actions')
-    .set({ status: 'D', marked: 0, ...erased, ...signed })
-    .where('tenant_id', '=', tx.tenantId)
-    .where('action_id', '=', actionId)
-    .execute()
-}
-
-async function forgetText(tx: Writer, actionId: ActionId): Promise<void> {
-  const row = await tx
-    .tables<ActionTables>()
-    .selectFrom('actions')
-    .select(['seq', 'created_at'])
-    .where('tenant_id', '=', tx.tenantId)
-    .where('action_id', '=', actionId)
-    .executeTakeFirst()
-  if (row) await deleteSearchText(tx, { seq: row.seq, createdAt: row.created_at })
 }

@@ -1,8 +1,8 @@
 import type { ActionId, IdTag } from '@kith/protocol'
 import { sql } from 'kysely'
 import type { Reader, Writer } from '#infra/db/index.ts'
-import { eraseAction } from '../action-store.ts'
 import type { ActionTables } from '../action-tables.ts'
+import { eraseAction } from '../removal/erase-store.ts'
 import { endLinkInvitation, findLinkInvitation } from './link-invitation-store.ts'
 
 /** Does the community hold an open invitation of this guest, by a moderator or by a link? It stores only invitations whose

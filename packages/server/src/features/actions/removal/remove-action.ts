@@ -6,11 +6,12 @@ import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { endingSubType, type StoredAction } from '../action.ts'
 import type { DeleteDeps, StoreDeps } from '../action-ports.ts'
-import { eraseAction, findStoredAction } from '../action-store.ts'
+import { findStoredAction } from '../action-store.ts'
 import { detachFiles, listUnshown } from '../attachment-store.ts'
 import { countAction } from '../counts/count-actions.ts'
 import type { ActionRequest } from '../feed/get-action.ts'
 import { hooksOf } from '../types/index.ts'
+import { eraseAction } from './erase-store.ts'
 import { signRemoval, tellRemoval } from './tell-removal.ts'
 
 export interface RemovalRequest extends ActionRequest {

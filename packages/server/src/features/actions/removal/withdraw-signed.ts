@@ -5,12 +5,13 @@ import type { Jobs } from '#infra/jobs/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import type { StoredAction } from '../action.ts'
 import type { ReadDeps, StoreDeps } from '../action-ports.ts'
-import { eraseAction, findStoredAction } from '../action-store.ts'
+import { findStoredAction } from '../action-store.ts'
 import { type IssuedPlace, listIssued, nextTenantWithActions } from '../compose/issued-store.ts'
 import { countAction } from '../counts/count-actions.ts'
 import { withdrawSignedJob } from '../job-kinds.ts'
 import { hooksOf } from '../types/index.ts'
 import { dropCopiesLater } from './drop-copies.ts'
+import { eraseAction } from './erase-store.ts'
 
 /** A key that is not trusted for what it signed at this time (Unix seconds) or later. */
 interface RevokedKey {

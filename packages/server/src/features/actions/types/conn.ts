@@ -15,9 +15,10 @@ import { clockSkewSecs } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 import { endingSubType, type StoredAction } from '../action.ts'
 import type { IdentityDeps } from '../action-ports.ts'
-import { eraseAction, eraseButToken, findStoredAction, findSuperseded, setStatus } from '../action-store.ts'
+import { findStoredAction, findSuperseded, setStatus } from '../action-store.ts'
 import { consumeInvitations, findOpenInvitation } from '../community/invitation-store.ts'
 import { acceptLaterJob, reconnectJob } from '../job-kinds.ts'
+import { eraseAction, eraseButToken } from '../removal/erase-store.ts'
 import { type HookScene, otherParty, type TypeHooks } from './type-hooks.ts'
 
 const isEnd = ({ subType }: Pick<StoredAction, 'subType'>) => subType === endingSubType

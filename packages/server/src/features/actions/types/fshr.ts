@@ -1,7 +1,8 @@
 import { type FileId, parseFileId, parseTimestamp } from '@kith/protocol'
 import { Failure, invalid } from '#lib/failure.ts'
 import { endingSubType, type StoredAction } from '../action.ts'
-import { eraseAction, findSuperseded } from '../action-store.ts'
+import { findSuperseded } from '../action-store.ts'
+import { eraseAction } from '../removal/erase-store.ts'
 import type { HookScene, TypeHooks } from './type-hooks.ts'
 
 const isEnd = ({ subType }: Pick<StoredAction, 'subType'>) => subType === endingSubType
