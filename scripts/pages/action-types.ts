@@ -24,6 +24,7 @@ meet its type; so does the API, with 400.
 - **Sub-types**: what \`subType\` may be. Deleting an action is possible for every type and is no sub-type of it.
 - **One of a kind**: a newer action of the issuer with the same values of these members takes the place of the older one.
 - **Names its target by** is the member for the hash of the token that it says something about ([actions.md](actions.md#what-an-action-is-about)).
+- **Free words as subject**: its subject may be any words, which go with its end ([action-life.md](action-life.md#what-goes)).
 - **Arrives as** is the status at a receiver: A is active, C awaits the receiver's answer.
 - **From strangers**: what a receiver does with one from an identity that it neither follows nor is connected with; a community with one from
   who is no contributor. *Addressed* is what names the receiver as \`audienceTag\` or in \`audience\`; what only names it, as its subject for
@@ -102,12 +103,14 @@ const hashMembers = { subject: 'subjectHash', parentId: 'parentHash' }
 function waysOf({
   uniqueBy,
   endorses,
+  hasFreeSubject,
   defaultVisibility,
   ...way
 }: ActionType): Record<string, string | undefined> {
   return {
     'One of a kind': uniqueBy && `per ${listed(uniqueBy.map(code))}`,
     'Names its target by': endorses && code(hashMembers[endorses]),
+    'Free words as subject': hasFreeSubject && 'yes',
     Receivers: receivers[way.receivers],
     'From strangers': fromStrangers(way.fromStrangers),
     'Arrives as': way.receivers === 'nobody' ? undefined : way.arrivesAs,

@@ -36,6 +36,9 @@ export interface ActionType {
   /** The member that names the action it says something about. Its token carries the hash of that action's token as
    * `subjectHash` or `parentHash` (docs/protocol/actions.md, What an action is about). */
   readonly endorses?: 'subject' | 'parentId'
+  /** Its subject may be free words, which say nothing that must be known once the action has ended: they go with its
+   * text (docs/protocol/action-life.md, What goes). */
+  readonly hasFreeSubject?: true
   /** Status at a receiver: `A`, or `C` where it awaits the receiver's acceptance. */
   readonly arrivesAs: 'A' | 'C'
   readonly receivers: Receivers

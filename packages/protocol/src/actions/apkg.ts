@@ -15,6 +15,7 @@ export const apkg = actionType({
   forbids: ['parentId'],
   subTypes: [],
   uniqueBy: undefined,
+  hasFreeSubject: true,
   arrivesAs: 'A',
   receivers: 'nobody',
   fromStrangers: 'refused',

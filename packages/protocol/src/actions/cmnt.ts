@@ -12,6 +12,7 @@ export const cmnt = actionType({
   subTypes: [],
   uniqueBy: undefined,
   endorses: 'parentId',
+  hasFreeSubject: true,
   arrivesAs: 'A',
   receivers: 'parent',
   fromStrangers: { persons: 'privacy.open_messages', communities: 'refused', onReadable: true },

@@ -10,6 +10,7 @@ export const fllw = actionType({
   subTypes: [],
   canEnd: true,
   uniqueBy: ['audienceTag'],
+  hasFreeSubject: true,
   arrivesAs: 'A',
   receivers: 'audience',
   fromStrangers: 'taken',

@@ -17,6 +17,7 @@ export const msg = actionType({
   subTypes: [],
   uniqueBy: undefined,
   endorses: 'parentId',
+  hasFreeSubject: true,
   arrivesAs: 'A',
   receivers: 'audience',
   fromStrangers: { persons: 'privacy.open_messages', communities: 'privacy.open_messages' },

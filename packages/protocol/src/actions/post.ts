@@ -17,6 +17,7 @@ export const post = actionType({
   requires: ['content'],
   forbids: ['parentId'],
   uniqueBy: undefined,
+  hasFreeSubject: true,
   arrivesAs: 'A',
   receivers: 'audience-or-circle',
   fromStrangers: { persons: 'privacy.open_wall', communities: 'refused' },

@@ -16,6 +16,7 @@ export const shre = actionType({
   forbids: ['parentId'],
   uniqueBy: undefined,
   endorses: 'subject',
+  hasFreeSubject: true,
   arrivesAs: 'A',
   receivers: 'audience-or-circle',
   fromStrangers: { persons: 'privacy.open_wall', communities: 'refused' },

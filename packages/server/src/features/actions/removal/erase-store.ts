@@ -1,4 +1,4 @@
-import type { ActionId } from '@kith/protocol'
+import { type ActionId, type ActionType, actionTypes } from '@kith/protocol'
 import { sql } from 'kysely'
 import type { Writer } from '#infra/db/index.ts'
 import type { ActionTables } from '../action-tables.ts'
@@ -19,12 +19,12 @@ export async function eraseButToken(tx: Writer, actionId: ActionId): Promise<voi
   await eraseText(tx, actionId, {})
 }
 
-// Types of which an issuer may have many of one subject: there it may be any words. Of the others it tells which of
-// their actions stands.
-const keptUnlessWords = (column: 'subject' | 'sub_type') =>
-  sql<
-    string | null
-  >`case when type not in ('POST', 'SHRE', 'CMNT', 'MSG', 'APKG') then ${sql.ref(column)} end`
+const wordy = Object.values<ActionType>(actionTypes).filter(({ hasFreeSubject }) => hasFreeSubject)
+
+const keptUnlessOf = (types: readonly ActionType[], column: 'subject' | 'sub_type') => {
+  const names = sql.join(types.map(({ type }) => sql.lit(type)))
+  return sql<string | null>`case when type not in (${names}) then ${sql.ref(column)} end`
+}
 
 /** The columns that say what an action says. */
 const erased = {
@@ -34,8 +34,12 @@ const erased = {
   flags: null,
   target_id: null,
   target_hash: null,
-  subject: keptUnlessWords('subject'),
-  sub_type: keptUnlessWords('sub_type'),
+  subject: keptUnlessOf(wordy, 'subject'),
+  // Where a type has endings, it tells which of an issuer's actions stands.
+  sub_type: keptUnlessOf(
+    wordy.filter(({ canEnd }) => !canEnd),
+    'sub_type',
+  ),
 }
 
 async function eraseText(

@@ -44,6 +44,13 @@ const saying = (word: string) => ({
   x: { note: word },
 })
 
+const follow = ({ bob, word }: Scene, members: object = {}) => ({
+  type: 'FLLW' as const,
+  audienceTag: bob.idTag,
+  subject: word,
+  ...members,
+})
+
 const share = (to: Actor, message: string) => ({
   type: 'FSHR' as const,
   audienceTag: to.idTag,
@@ -129,6 +136,20 @@ const endings: Readonly<Record<string, Ending>> = {
     },
     gone: bobOf,
   },
+  'a follow that is taken back': {
+    async say(scene) {
+      const actionId = await issued(scene, scene.alice, follow(scene))
+      return () => scene.alice.remove(actionId)
+    },
+    gone: bothOf,
+  },
+  'a follow that ends': {
+    async say(scene) {
+      await issued(scene, scene.alice, follow(scene))
+      return () => issued(scene, scene.alice, follow(scene, { subject: undefined, subType: 'DEL' }))
+    },
+    gone: bobOf,
+  },
   'a request that nobody answers': {
     async say(scene) {
       const { alice, bob, word } = scene
@@ -183,7 +204,9 @@ eachDialect('the text of what has ended', (open) => {
   test.each(Object.entries(endings))('goes: %s', async (_, { say, gone }) => {
     const scene = await start()
     const end = await say(scene)
-    expect(await traces(scene, gone(scene)[0] as Actor)).toContain('actions.content')
+    expect(await traces(scene, gone(scene)[0] as Actor)).toContainEqual(
+      expect.stringMatching(/^actions\.(content|subject)$/),
+    )
     scene.lab.tick()
     await end()
     await scene.lab.settle()
@@ -226,6 +249,15 @@ eachDialect('the text of what has ended', (open) => {
     lab.tick(7 * daySecs)
     await lab.settle()
     expect(await traces(scene, alice)).toEqual([])
+  })
+
+  test('goes from the end of a follow, but not that it is one', async () => {
+    const scene = await start()
+    const { alice, bob } = scene
+    const endId = await issued(scene, alice, follow(scene, { subType: 'DEL' }))
+    expect(await bob.stored(endId)).toMatchObject({ status: 'A', subType: 'DEL', subject: scene.word })
+    await issued(scene, alice, follow(scene, { subject: undefined }))
+    expect(await bob.stored(endId)).toMatchObject({ status: 'D', subType: 'DEL', subject: undefined })
   })
 
   const request = ({ bob, word }: Scene, members: object = {}) => ({

@@ -1,4 +1,4 @@
-import type { ActionTokenPayload } from '@kith/protocol'
+import { type ActionTokenPayload, findActionType } from '@kith/protocol'
 import { jsonIn, type TenantRow, textIn } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { readActionToken } from '../read-action-token.ts'
@@ -25,7 +25,8 @@ function saysText(row: TenantRow): boolean {
   if (row.token === null) return false
   const payload = payloadOf(textIn(row, 'token'))
   if (!payload) return true
-  const { content, attachments, x } = payload
+  const { type, subject, content, attachments, x } = payload
+  if (subject !== undefined && findActionType(type)?.hasFreeSubject) return true
   const said = Object.keys(x ?? {}).filter((name) => !idsOnly.has(name))
   return content !== undefined || said.length > 0 || (attachments ?? []).length > 0
 }
