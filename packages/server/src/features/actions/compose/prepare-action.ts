@@ -30,7 +30,12 @@ export async function prepareBody(
   const hooks = hooksOf(body.type)
   hooks.check?.(body)
   assertAltTexts(body)
-  const getShown = (actionId: string) => getShownAction(ports, reader, { issuing, actionId })
+  const shown: StoredAction[] = []
+  const getShown = async (actionId: string) => {
+    const action = await getShownAction(ports, reader, { issuing, actionId })
+    shown.push(action)
+    return action
+  }
   const completed = { ...body, ...(await hooks.prepare?.({ ...issuing, ports, reader, body, getShown })) }
   // The audience that an answer inherits from its parent is not checked: one identity that is gone must not prevent an
   // answer to the others.
@@ -50,7 +55,7 @@ export async function prepareBody(
       now: nowSecs(ports.clock),
     })
   const visibility = completed.visibility ?? (await presetVisibility(ports, reader, completed))
-  const hashes = await findHashes(reader, completed)
+  const hashes = await findHashes(reader, completed, shown)
   return { withinId: undefined, ...completed, visibility, ...hashes }
 }
 

@@ -7,15 +7,17 @@ import { type Endorsing, hasInheritedReaders, rootTargetIdOf, targetIdOf } from 
 import { hashesOfToken } from './token-hashes.ts'
 
 /** The hashes of what the tenant holds of the action that this one says something about, and of the root of its
- * thread. */
+ * thread. `known`: what has been read of them already. */
 export async function findHashes(
   reader: Reader,
   action: Endorsing,
+  known: readonly StoredAction[],
 ): Promise<Pick<StoredAction, 'targetHash' | 'rootHash'>> {
-  const [target, root] = [
-    await findToken(reader, targetIdOf(action)),
-    await findToken(reader, rootTargetIdOf(action)),
-  ]
+  const tokenOf = async (actionId: ActionId | undefined) => {
+    const read = known.find((one) => one.actionId === actionId)
+    return read ? read.token : await findToken(reader, actionId)
+  }
+  const [target, root] = [await tokenOf(targetIdOf(action)), await tokenOf(rootTargetIdOf(action))]
   return { targetHash: target && hashOfToken(target), rootHash: root && hashOfToken(root) }
 }
 
