@@ -14,6 +14,17 @@ const inheriting = sql.join(
     .map(({ type }) => sql.lit(type)),
 )
 
+const selectWaiting = statement<ActionTables, { tenantId: number; targetId: string }, { action_id: string }>(
+  (tables, value) =>
+    tables
+      .selectFrom('actions')
+      .select('action_id')
+      .where('tenant_id', '=', value('tenantId'))
+      .where('target_id', '=', value('targetId'))
+      .where('target_id', 'is not', null)
+      .limit(1),
+)
+
 const compare = statement<
   ActionTables,
   { tenantId: number; targetId: string; held: string; twin: string },
@@ -42,6 +53,8 @@ export async function compareEndorsements(
   { actionId: targetId, token }: Pick<StoredAction, 'actionId' | 'token'>,
 ): Promise<void> {
   if (token === undefined) return
+  // The hashes take a while, and about nearly everything that arrives nothing has been said yet.
+  if (!(await tx.first(selectWaiting, { tenantId: tx.tenantId, targetId }))) return
   const [held, twin] = hashesOfToken(token)
   const compared = await tx.run(compare, { tenantId: tx.tenantId, targetId, held, twin })
   for (const row of compared) if (row.mismatched === 1) await reindexAction(tx, row.action_id as ActionId)

@@ -2,7 +2,10 @@ import type { ActionId, NewAction } from '@kith/protocol'
 import { expect, test } from 'vitest'
 import { type Actor, actionLab, guest, readToken } from '#harness/action-lab.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
+import { planStatements, recordTransactions } from '#harness/recorded-statements.ts'
+import type { Database } from '#infra/db/index.ts'
 import { hashOfToken } from '../action-id.ts'
+import { compareEndorsements } from './endorsement-store.ts'
 import { hashesOfToken } from './token-hashes.ts'
 
 const say = (text: string) => ({ content: { text }, visibility: 'P' as const })
@@ -171,6 +174,19 @@ eachDialect('an action about another', (open) => {
     await hearOf(answer)
     expect(await bob.list({ rootId: actionId })).toMatchObject([{ actionId: first }])
     expect(await bob.get(second)).toMatchObject({ mismatched: true })
+  })
+
+  test('is looked for by an index when that arrives, and no more is done where there is none', async () => {
+    const { db, bob, actionId, poison } = await start()
+    const compare = async (on: Database) =>
+      on.transact(bob.tenant.tenantId, (tx) =>
+        compareEndorsements(tx, { actionId: actionId as ActionId, token: poison }),
+      )
+    const recorded = recordTransactions(db)
+    await compare(recorded)
+    expect(recorded.committed[0]?.statements).toEqual([expect.stringMatching(/^select /)])
+    const steps = await planStatements(db, compare)
+    expect(steps).toContainEqual(expect.stringContaining('actions_targets'))
   })
 
   test('is not compared where its issuer’s server names no token', async () => {
