@@ -9,7 +9,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') process.exitCode = 1
 })
 
-// Node would print what was said as it is, and it may be others' words.
+// An error that nothing has caught. Node would print its message unchanged; but it may repeat what somebody else has
+// written, whose control characters could rewrite the screen. So they are escaped, as in everything that is printed.
 process.on('uncaughtException', (error: unknown) => {
   const lines = error instanceof Error ? stackLines(error) : [String(error)]
   process.stderr.write(`${lines.map(printable).join('\n')}\n`)

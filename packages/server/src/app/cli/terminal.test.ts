@@ -21,7 +21,8 @@ beforeAll(async () => {
 })
 afterAll(() => line[Symbol.asyncDispose]())
 
-/** Every line of what was said, none of which holds what controls a terminal. */
+/** The lines that a command has printed, on both of its outputs. Fails where a line holds a character that could
+ * control the terminal. */
 function linesOf({ out, err }: { out: string; err: string }): string[] {
   const lines = (out + err).trimEnd().split('\n')
   for (const it of lines) expect(it).not.toMatch(controls)

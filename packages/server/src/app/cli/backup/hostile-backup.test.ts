@@ -23,7 +23,8 @@ beforeAll(async () => {
 })
 afterAll(() => source[Symbol.asyncDispose]())
 
-/** Restores these files elsewhere; what is refused leaves nothing. */
+/** Packs these files as a backup and runs `kith restore` with it where there is no server yet. Answers how that
+ * went, and checks that a backup that was refused has left no file behind. */
 async function restore(entries: readonly Entry[]) {
   await using line = await CommandLine.open()
   await using folder = await temporary()
@@ -41,7 +42,8 @@ async function temporary() {
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) }
 }
 
-/** The honest backup with its database changed by somebody who makes everything else fit. */
+/** The files of the honest backup, but with a database that `change` has altered. The manifest names the size and the
+ * hash of the altered database, as a forger would write them: only a look into the database itself can tell. */
 async function withDatabase(change: (database: DatabaseSync) => void): Promise<readonly Entry[]> {
   await using folder = await temporary()
   const path = join(folder.path, 'kith.db')

@@ -30,7 +30,9 @@ interface BackupOptions {
 interface WrittenBackup extends Manifest {
   /** Of the whole file. */
   readonly bytes: number
-  /** What `restore` would refuse in the database, because somebody has changed that by hand. */
+  /** Why `kith restore` would refuse the database of this backup: it has something that this program does not make,
+   * such as an index that somebody has added by hand, or lacks something. Undefined where it would not, and always for
+   * PostgreSQL, whose dumps are not looked into. */
   readonly foreignSchema: string | undefined
 }
 

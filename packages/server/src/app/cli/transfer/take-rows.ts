@@ -40,9 +40,12 @@ export interface RowTaker {
   readonly late: readonly ((tx: Writer) => Promise<void>)[]
 }
 
-/** How the rows of an archive, which may have been written by anybody, are taken: what the person decides comes along;
- * what a server decides, and what follows from other rows, is made anew here; what others have said counts once it has
- * been verified. */
+/** Says for each table of an archive which of its rows are stored here, and what is changed in them before. Anybody can
+ * write an archive, so not everything in it is believed:
+ * - What the person decides (a profile, settings, whom to follow or block) is stored as the archive has it.
+ * - What a server decides (that a mail address is proved), and what follows from other rows or from bytes (sizes, who
+ *   may read a comment), is found out anew here.
+ * - What other identities have said is stored, but counts only once its signature has been verified. */
 export function openRowTaker(deps: TakeDeps, tenant: HostedTenant): RowTaker {
   const leftOut = { actions: 0, settings: 0 }
   const late: RowTaker['late'][number][] = []
