@@ -4,8 +4,8 @@ import type { S3Client } from '@aws-sdk/client-s3'
 // A page of a thousand keys has half a megabyte. The library keeps such an answer in memory before it reads it.
 const maxTextBytes = 8 * 1024 * 1024
 
-/** Cuts off whatever is no object and longer than an answer in XML is: an error or a list, which a store that is none could send
- * without end. */
+/** Cuts off whatever is no object and longer than an answer in XML is: an error or a list, which a store that is none
+ * could send without end. */
 export function boundAnswers({ middlewareStack }: Pick<S3Client, 'middlewareStack'>): void {
   middlewareStack.add(
     (next, { commandName }) =>

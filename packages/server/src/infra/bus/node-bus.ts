@@ -47,8 +47,8 @@ export class Listeners {
     for (const listener of this.#byChannel.get(channel) ?? []) listener.onMessage(message)
   }
 
-  /** The same for what another process has said. One that a listener cannot make anything of, as of another version of the program,
-   * ends nothing: it counts as missed, and is answered. */
+  /** The same for what another process has said. One that a listener cannot make anything of, as of another version of
+   * the program, ends nothing: it counts as missed, and is answered. */
   tellFromElsewhere(channel: string, message: string): unknown {
     let trouble: unknown
     for (const listener of this.#byChannel.get(channel) ?? []) {

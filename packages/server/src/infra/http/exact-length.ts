@@ -1,7 +1,8 @@
 import { Transform } from 'node:stream'
 
-/** Passes on as many bytes as an answer has announced, and fails with more or fewer: on a connection that stays open they would be
- * taken for a part of the next answer, which may be somebody else's where a proxy shares the connection. */
+/** Passes on as many bytes as an answer has announced, and fails with more or fewer: on a connection that stays open
+ * they would be taken for a part of the next answer, which may be somebody else's where a proxy shares the
+ * connection. */
 export function exactLength(announced: number): Transform {
   let left = announced
   const mismatch = () => new Error(`A body of ${announced} bytes was announced, and it has others`)

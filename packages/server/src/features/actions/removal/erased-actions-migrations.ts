@@ -16,8 +16,8 @@ export const erasedActionsMigrations: readonly Migration[] = [
   },
 ]
 
-// Ended with its text: a draft that could not be published, which nobody has deleted. The text of the condition is that of an
-// index.
+// All that has ended but drafts that could not be published: nobody has deleted these, so they keep their text. The
+// text of the condition is that of an index.
 const ended = {
   sqlite: "status = 'D' and json_extract(x, '$.refused') is null",
   postgres: "status = 'D' and x::json ->> 'refused' is null",

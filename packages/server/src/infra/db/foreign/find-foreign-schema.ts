@@ -14,15 +14,15 @@ interface SchemaOptions {
   readonly scratchPath: string
 }
 
-/** Says what a SQLite file has, or has not, that those migrations would have made which it has seen; undefined where all
- * of it is theirs. Throws `OtherVersion` for migrations that this program has not. */
+/** Says what a SQLite file has, or has not, that those migrations would have made which it has seen; undefined where
+ * all of it is theirs. Throws `OtherVersion` for migrations that this program has not. */
 export async function findForeignSchema(path: string, options: SchemaOptions): Promise<string | undefined> {
   return await compare(options, async (request) => inspectFile({ ...request, path, looksForDamage: false }))
 }
 
-/** The same of a file of a stranger, and what is damaged in it. It could run code of its own by triggers, views, checks,
- * defaults, generated columns and expressions in indexes: here it is read without any of them, by a process of its own
- * with a limit of time, since pages that lead to each other have no end. */
+/** The same of a file of a stranger, and what is damaged in it. It could run code of its own by triggers, views,
+ * checks, defaults, generated columns and expressions in indexes: here it is read without any of them, by a process of
+ * its own with a limit of time, since pages that lead to each other have no end. */
 export async function examineForeignFile(
   path: string,
   options: SchemaOptions & { readonly limitMs?: number },

@@ -22,8 +22,9 @@ const maxEntries = 2000
 const maxSqlBytes = 20_000
 const maxIdChars = 200
 
-/** Reads the schema of a file and the names of the migrations that it has seen. Opening it runs nothing: no journal and no
- * log is replayed, what the schema says is not trusted, and a statement names no table of it but one that is known. */
+/** Reads the schema of a file and the names of the migrations that it has seen. Opening it runs nothing: no journal and
+ * no log is replayed, what the schema says is not trusted, and a statement names no table of it but one that is
+ * known. */
 export function inspectFile({ path, migrationTable, known, looksForDamage }: Inspection): Inspected {
   try {
     using file = openUntrusted(path)
