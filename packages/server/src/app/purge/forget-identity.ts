@@ -26,6 +26,8 @@ interface NamingColumn {
 
 /** The columns in which the name of an identity gives it rights. Other columns are history, or about the tenant itself. */
 export const namingColumns: readonly NamingColumn[] = [
+  { table: 'server_admins', column: 'id_tag', fate: 'row' },
+  { table: 'tenants', column: 'owner_tag', fate: 'to nobody' },
   { table: 'relations', column: 'id_tag', fate: 'row' },
   { table: 'link_invitations', column: 'guest_tag', fate: 'row' },
   { table: 'sessions', column: 'caller_tag', fate: 'row' },
