@@ -103,6 +103,8 @@ export const blockDomain = contract({
   method: 'POST',
   path: '/api/admin/domain-blocks',
   summary: 'Block a domain: nothing is accepted from it, delivered to it or fetched from it',
+  description:
+    'A second block of the same domain changes its reason and answers 200. Only the owner of the base tenant blocks a domain that holds an administrator.',
   body: {
     kind: 'json',
     schema: Type.Object({

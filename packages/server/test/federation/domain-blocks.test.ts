@@ -3,9 +3,12 @@ import {
   blockDomain,
   createAction,
   getAuditLog,
+  getProxyToken,
+  type IdTag,
   listDeliveries,
   listDomainBlocks,
   unblockDomain,
+  updateAdminProfile,
 } from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ForeignServer } from '#harness/foreign-server.ts'
@@ -108,6 +111,40 @@ describe('a blocked domain', () => {
     await expect(admin.call(listDomainBlocks, { query: { cursor: 'nonsense' } })).rejects.toMatchObject({
       status: 400,
     })
+  })
+
+  test('is not that of an administrator, but for the owner of the server, nor one’s own', async () => {
+    const [ann, ben] = ['ann.west.localhost', 'ben.east.localhost'] as IdTag[]
+    for (const idTag of [ann, ben] as IdTag[]) {
+      await server.createTenant(idTag)
+      await admin.call(updateAdminProfile, { params: { idTag }, body: { roles: ['user', 'SADM'] } })
+    }
+    const query = { target: server.baseIdTag as IdTag }
+    const { data } = await (await server.as(ann as string)).call(getProxyToken, { query })
+    const visitor = server.client(server.baseIdTag, data.token)
+    const blocking = (domain: string) => visitor.call(blockDomain, { body: { domain } })
+    await expect(blocking('east.localhost')).rejects.toMatchObject({ status: 403, code: 'E-AUTH-FORBIDDEN' })
+    await expect(blocking('west.localhost')).rejects.toMatchObject({ status: 400, code: 'E-VALIDATION' })
+    expect((await blocking('north.localhost')).data.createdBy).toBe(ann)
+    await block('east.localhost')
+    for (const domain of ['north.localhost', 'east.localhost']) await unblock(domain)
+  })
+
+  test('is made once, and its reason changed', async () => {
+    const post = async (reason: string) =>
+      (
+        await server.request(server.baseIdTag, '/api/admin/domain-blocks', {
+          method: 'POST',
+          headers: {
+            authorization: `Bearer ${await server.signIn(server.baseIdTag)}`,
+            'content-type': 'application/json',
+          },
+          body: JSON.stringify({ domain: 'once.example', reason }),
+        })
+      ).status
+    expect([await post('Noise'), await post('Much noise')]).toEqual([201, 200])
+    expect((await admin.call(listDomainBlocks)).data).toMatchObject([{ reason: 'Much noise' }])
+    await unblock('once.example')
   })
 
   test('is the affair of administrators alone', async () => {

@@ -20,6 +20,7 @@ export {
   findTenantByHost,
   findTenantByIdTag,
   isAppointedAdmin,
+  listAppointedAdmins,
   listHosted,
 } from './tenant-store.ts'
 export { hostedSinceMigrations, tenantsMigrations, tenantTableMigrations } from './tenants-migrations.ts'

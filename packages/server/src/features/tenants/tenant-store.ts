@@ -231,6 +231,17 @@ export async function isAppointedAdmin(reader: Reader, idTag: IdTag): Promise<bo
   return (await reader.first(selectAppointment, { baseId: reader.tenantId, idTag })) !== undefined
 }
 
+/** Whom the base tenant, whose reader this is, has made administrators. */
+export async function listAppointedAdmins(reader: Reader): Promise<IdTag[]> {
+  const rows = await reader
+    .tables<TenantTables>()
+    .selectFrom('server_admins')
+    .select('id_tag')
+    .where('tenant_id', '=', reader.tenantId)
+    .execute()
+  return rows.map((row) => row.id_tag as IdTag)
+}
+
 export async function insertAppointment(tx: Writer, idTag: IdTag, appointedAt: number): Promise<void> {
   await tx
     .tables<TenantTables>()

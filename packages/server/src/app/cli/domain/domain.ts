@@ -67,7 +67,9 @@ export const blockDomainCommand: Command = {
       throw new UsageError('--reason has 1 to 500 characters')
     return withProgram(input, async (program) => {
       const operator = await getOperator(program)
-      const block = await refusingInvalid(() => blockDomain(depsOf(program), { ...operator, domain, reason }))
+      const { block } = await refusingInvalid(() =>
+        blockDomain(depsOf(program), { ...operator, domain, reason }),
+      )
       return { text: `${domain} is blocked.`, data: { block: domainBlockView(block) } }
     })
   },

@@ -1,10 +1,11 @@
 import { type Actor, auditActor } from '#features/audit/index.ts'
+import { listAppointedAdmins } from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import { type Database, serverTenant } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 import { type DomainBlock, isWithin } from './domain-block.ts'
-import { countBlocks, deleteBlock, putBlock } from './domain-block-store.ts'
+import { countBlocks, deleteBlock, hasBlock, putBlock } from './domain-block-store.ts'
 import type { DomainBlocks } from './open-domain-blocks.ts'
 
 export interface DomainBlockDeps {
@@ -22,28 +23,34 @@ type DomainBlockRequest = Actor & {
 // All blocks are kept in memory: about a megabyte.
 const maxBlocks = 10_000
 
-/** Blocks a domain with everything below it, or changes the reason of its block. */
+/** Blocks a domain with everything below it, or changes the reason of its block. Only the owner of the base tenant blocks
+ * one that holds an administrator. */
 export async function blockDomain(
   deps: DomainBlockDeps,
   request: DomainBlockRequest & { readonly reason?: string | undefined },
-): Promise<DomainBlock> {
+): Promise<{ readonly block: DomainBlock; readonly isNew: boolean }> {
   const { tenant, caller, domain, reason } = request
   if (isWithin(tenant.idTag, domain)) throw invalid('/domain', 'holds this server itself')
+  if (isWithin(caller.idTag, domain)) throw invalid('/domain', 'holds yourself')
   const block = {
     domain,
     createdBy: caller.idTag,
     createdAt: nowSecs(deps.clock),
     ...(reason === undefined ? {} : { reason }),
   }
-  await deps.db.transact(tenant.tenantId, async (tx) => {
+  const isNew = await deps.db.transact(tenant.tenantId, async (tx) => {
     const own = tx.as(serverTenant)
-    if ((await countBlocks(own)) >= maxBlocks)
+    if (!caller.isOwner && (await listAppointedAdmins(tx)).some((idTag) => isWithin(idTag, domain)))
+      throw new Failure('E-AUTH-FORBIDDEN', { message: 'An administrator lives there.' })
+    const isKnown = await hasBlock(own, domain)
+    if (!isKnown && (await countBlocks(own)) >= maxBlocks)
       throw new Failure('E-STATE', { message: `There are ${maxBlocks} blocked domains already.` })
     await putBlock(own, block)
     await auditActor(deps, tx, { actor: request, event: 'domain.blocked', details: { domain } })
     tx.afterCommit(() => deps.domainBlocks.forget())
+    return !isKnown
   })
-  return block
+  return { block, isNew }
 }
 
 /** Removes a block. What was refused in the meantime is not fetched. */

@@ -6,7 +6,7 @@ import {
   unblockDomain as unblockContract,
 } from '@kith/protocol'
 import { serverTenant } from '#infra/db/index.ts'
-import { bind, type Endpoint } from '#infra/http/index.ts'
+import { bind, type Endpoint, Reshaped } from '#infra/http/index.ts'
 import { blockDomain, type DomainBlockDeps, unblockDomain } from './change-domain-blocks.ts'
 import type { DomainBlock } from './domain-block.ts'
 import { pageBlocks } from './domain-block-store.ts'
@@ -17,9 +17,10 @@ export function domainBlockEndpoints(deps: DomainBlockDeps): Endpoint[] {
       const page = await pageBlocks(deps.db.reader(serverTenant), { cursor, limit })
       return { ...page, items: page.items.map(viewOf) }
     }),
-    bind(blockContract, async ({ tenant, caller, body, ip }) =>
-      viewOf(await blockDomain(deps, { tenant, caller, ip, ...body })),
-    ),
+    bind(blockContract, async ({ tenant, caller, body, ip }) => {
+      const { block, isNew } = await blockDomain(deps, { tenant, caller, ip, ...body })
+      return new Reshaped(viewOf(block), { status: isNew ? 201 : 200 })
+    }),
     bind(unblockContract, async ({ tenant, caller, params, ip }) => {
       await unblockDomain(deps, { tenant, caller, ip, ...params })
       return params

@@ -35,6 +35,17 @@ export async function countBlocks(reader: Reader): Promise<number> {
   return Number(row.count)
 }
 
+export async function hasBlock(reader: Reader, domain: string): Promise<boolean> {
+  const row = await reader
+    .tables<DomainBlockTables>()
+    .selectFrom('domain_blocks')
+    .select('domain')
+    .where('tenant_id', '=', reader.tenantId)
+    .where('domain', '=', domain)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** In the order of the domains. `E-VALIDATION` for a bad cursor. */
 export async function pageBlocks(
   reader: Reader,
