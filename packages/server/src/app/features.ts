@@ -36,7 +36,7 @@ import { openProviderZones } from './zone-features.ts'
 export interface Features {
   readonly identity: IdentityFeatures
   readonly endpoints: readonly Endpoint[]
-  readonly hooks: HttpHooks<HeldCredential>
+  readonly hooks: Required<HttpHooks<HeldCredential>>
   /** Who may register on the host of a tenant; undefined where registration is closed. */
   findRegistration(tenant: Tenant): Promise<'open' | 'invite' | undefined>
   /** Does the tenant give names to others? */

@@ -24,6 +24,7 @@ import { type RawRoute, type RawVisit, rawTarget } from './raw-route.ts'
 import type { HttpHooks } from './request-admission.ts'
 import { gatewayUrlsOf, type Route, routeOf } from './route.ts'
 import { createRouter, type RawParameters, type Router, type Target } from './router.ts'
+import { RunningReview } from './running-review.ts'
 import type { OpenServer, SecureListening } from './secure-listening.ts'
 import { type ServeDeps, serve } from './serve.ts'
 import { serveGateway } from './serve-gateway.ts'
@@ -99,11 +100,16 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   ])
   const { server, sessions } = openNodeServer(options, site, router)
   const sockets = trackSockets(server)
+  const review = new RunningReview({ site, clock, hooks, running })
   return {
     server,
-    listen: (address) => listen(server, address),
+    async listen(address) {
+      review.start()
+      return await listen(server, address)
+    },
     async stop() {
       isStopping = true
+      await review.stop()
       sessions?.close()
       await stopGracefully(server, sockets, {
         clock,

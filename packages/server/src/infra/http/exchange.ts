@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Tenant } from '#infra/caller/index.ts'
 import type { BagMember } from '#lib/bag.ts'
 import type { Peer } from './peer.ts'
 import type { RateVerdict } from './rate-limits.ts'
@@ -20,6 +21,17 @@ export interface Exchange extends BagMember {
   route: string | undefined
   /** The identity whose host was asked, once that was found. */
   tenant: string | undefined
+  /** Who was let in: looked at again while the request runs (`RunningReview`). */
+  admitted: Admitted | undefined
+}
+
+/** A caller who was let in to a tenant, and when. */
+interface Admitted {
+  readonly tenant: Tenant
+  /** What `authenticate` gave; undefined for callers without a bearer. */
+  readonly credential: unknown
+  /** Unix milliseconds. */
+  readonly atMs: number
 }
 
 export function exchangeOf(request: IncomingMessage, response: ServerResponse, peer: Peer): Exchange {
@@ -34,6 +46,7 @@ export function exchangeOf(request: IncomingMessage, response: ServerResponse, p
     bagIndex: -1,
     route: undefined,
     tenant: undefined,
+    admitted: undefined,
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Contract, Requirements } from '@kith/protocol'
 import type { AnyCaller, Tenant } from '#infra/caller/index.ts'
+import type { TenantId } from '#infra/db/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import {
   type AdmissionDeps,
@@ -16,6 +17,10 @@ import { type RateLimitName, type RateVerdict, rateFailure } from './rate-limits
 export interface HttpHooks<Credential = unknown> extends AdmissionHooks<Credential> {
   /** Throws when the server can store nothing for this endpoint at present. */
   assertStorable?(contract: Contract): Promise<void>
+  /** Which of these credentials have ended. */
+  listEnded?(credentials: readonly Credential[]): Promise<ReadonlySet<Credential>>
+  /** Which of these tenants are suspended or gone. */
+  listEndedTenants?(tenantIds: readonly TenantId[]): Promise<ReadonlySet<TenantId>>
 }
 
 export interface RequestAdmissionDeps extends AdmissionDeps {
@@ -51,7 +56,9 @@ export async function admitRequest(
   const counting = new RequestCounting(deps, requirements, exchange)
   const tenant = await admitToTenant(deps, requirements, { host, ip, bearer }, counting)
   exchange.tenant = tenant?.idTag
-  const { caller } = await admitCaller(deps, requirements, { tenant, ip, bearer }, counting)
+  const { caller, credential } = await admitCaller(deps, requirements, { tenant, ip, bearer }, counting)
+  if (tenant && !requirements.whileSuspended)
+    exchange.admitted = { tenant, credential, atMs: deps.clock.now() }
   return { tenant, caller }
 }
 

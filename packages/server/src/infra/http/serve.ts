@@ -55,7 +55,8 @@ export async function answering(
 ): Promise<void> {
   deps.running.add(exchange)
   try {
-    await writeAnswer(deps, route, exchange, await answer())
+    const given = await answer()
+    if (!exchange.response.destroyed) await writeAnswer(deps, route, exchange, given)
   } catch (thrown) {
     const error = failureOf(thrown, deps.stopped)
     logFailure(deps.site, route.contract.name, exchange, error)
