@@ -1,10 +1,14 @@
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import {
   createApiKey,
   getAccessToken,
   getAuditLog,
   getMe,
   getProxyToken,
+  listSettings,
   listTenants,
+  logout,
   purgeTenant,
   putSetting,
   resumeTenant,
@@ -129,6 +133,42 @@ describe('the tenants of a server', () => {
       await expect(client.call(contract, params('nobody.localhost'))).rejects.toMatchObject({
         code: 'E-PROFILE-NOTFOUND',
       })
+  })
+})
+
+describe('a request under way', () => {
+  test('writes nothing once its tenant is suspended, or its session ended', async () => {
+    await server.createTenant('slow.localhost')
+    const client = await admin()
+    const endings = [
+      [404, () => client.call(suspendTenant, params('slow.localhost'))],
+      [401, (token: string) => server.client('slow.localhost', token).call(logout, {})],
+    ] as const
+    for (const [status, end] of endings) {
+      const token = await server.signIn('slow.localhost')
+      const body = JSON.stringify({ value: 'too late' })
+      const socket = connect(server.running.port, '127.0.0.1')
+      const answer = text(socket)
+      const head = [
+        'PUT /api/settings/ui.note HTTP/1.1',
+        'host: slow.localhost',
+        `authorization: Bearer ${token}`,
+        'content-type: application/json',
+        `content-length: ${body.length}`,
+        'connection: close',
+      ]
+      socket.write(`${head.join('\r\n')}\r\n\r\n${body.slice(0, 5)}`)
+      // Answered after what was sent before it has arrived.
+      await server.request('slow.localhost', '/api/me')
+      await end(token)
+      server.clock.advance(1_000)
+      expect((await answer).split(' ')[1]).toBe(String(status))
+      server.clock.advance(5_000)
+      if (status === 404) await client.call(resumeTenant, params('slow.localhost'))
+      server.clock.advance(5_000)
+    }
+    const { data } = await (await server.as('slow.localhost')).call(listSettings, {})
+    expect(JSON.stringify(data)).not.toContain('too late')
   })
 })
 
