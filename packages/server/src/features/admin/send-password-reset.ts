@@ -1,6 +1,6 @@
 import type { IdTag } from '@kith/protocol'
 import { assertQueued, type MakeReferenceDeps, mailReference } from '#features/accounts/index.ts'
-import { auditActor } from '#features/audit/index.ts'
+import { auditActor, auditAtBase } from '#features/audit/index.ts'
 import type { Tenants } from '#features/tenants/index.ts'
 import type { Database } from '#infra/db/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
@@ -21,7 +21,7 @@ export async function sendPasswordReset(
   deps: PasswordResetDeps,
   request: ByAdmin & { readonly idTag: IdTag },
 ): Promise<boolean> {
-  const { idTag, tenant: base } = request
+  const { idTag } = request
   const tenant = await deps.tenants.find(idTag)
   if (!tenant) throw new Failure('E-PROFILE-NOTFOUND')
   return deps.db.transact(tenant.tenantId, async (tx) => {
@@ -30,8 +30,8 @@ export async function sendPasswordReset(
     if (!queued.isQueued) return false
     const event = 'password.reset-requested'
     await auditActor(deps, tx, { actor: request, event, details: { by: 'administrator' } })
-    if (tenant.tenantId !== base.tenantId)
-      await auditActor(deps, tx.as(base.tenantId), { actor: request, event, details: { idTag } })
+    if ('ip' in request)
+      await auditAtBase(deps, tx, { event, actorTag: request.caller.idTag, ip: request.ip })
     return true
   })
 }

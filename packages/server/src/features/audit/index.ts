@@ -1,4 +1,4 @@
-export { type Actor, auditActor } from './actor.ts'
+export { type Actor, auditActor, auditAtBase, auditCommand } from './actor.ts'
 export { auditEndpoints } from './audit-endpoints.ts'
 export { auditMigrations } from './audit-migrations.ts'
 export { addAuditSweep } from './sweep-audit.ts'

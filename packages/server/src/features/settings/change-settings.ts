@@ -108,7 +108,7 @@ async function assertSettingFits(tx: Writer, name: string, text: string): Promis
     throw new Failure('E-QUOTA', { message: 'Settings of clients take at most 500 names and 1 MiB.' })
 }
 
-/** What an administrator changes concerns others, so it leaves a trail: the name, never the value. */
+/** What an administrator or a command changes concerns others, so it leaves a trail: the name, never the value. */
 async function record(
   deps: ChangeSettingsDeps,
   tx: Writer,
@@ -122,7 +122,8 @@ async function record(
   const { change, known, level, event } = happened
   tx.afterCommit(() => deps.settings.forget())
   await deps.emit(tx, { kind: 'setting.changed', name: known.name, byTag: change.caller.idTag })
-  if (level !== 'global' && (known.kind === 'free' || known.definition.permission !== 'admin')) return
+  const isOwn = level !== 'global' && (known.kind === 'free' || known.definition.permission !== 'admin')
+  if (isOwn && !('by' in change)) return
   const details = { name: known.name, scope: level }
   await auditActor(deps, tx, { actor: change, event, details })
 }

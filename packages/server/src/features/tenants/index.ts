@@ -18,6 +18,7 @@ export {
   findBaseTenant,
   findHostedSince,
   findTenantByHost,
+  findTenantById,
   findTenantByIdTag,
   isAppointedAdmin,
   listAppointedAdmins,

@@ -1,6 +1,6 @@
 import { parseTimestamp, toIso } from '@kith/protocol'
 import { withdrawSignedLater } from '#features/actions/index.ts'
-import { audit } from '#features/audit/index.ts'
+import { auditCommand } from '#features/audit/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import {
@@ -39,7 +39,7 @@ export const revokeKey: Command = {
         const found = await services.signingKeys.revoke(tx, { kid, since: given ?? now })
         if (!found) return undefined
         const { revokedAt: since } = found.revoked
-        await audit(services, tx, { event: 'keys.revoked', details: { kid, since, by: 'command line' } })
+        await auditCommand(services, tx, { event: 'keys.revoked', details: { kid, since } })
         await withdrawSignedLater(services, tx, { issuerTag: idTag, kid, since })
         return found
       })

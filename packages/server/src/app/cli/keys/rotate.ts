@@ -1,4 +1,4 @@
-import { audit } from '#features/audit/index.ts'
+import { auditCommand } from '#features/audit/index.ts'
 import { type Command, idTagArgument } from '../command.ts'
 import { getHosted, withProgram } from '../open-program.ts'
 
@@ -15,7 +15,7 @@ export const rotateKeys: Command = {
       const { services } = program
       const { tenantId } = await getHosted(program, idTag)
       const { kid, publicKey } = await services.db.transact(tenantId, async (tx) => {
-        await audit(services, tx, { event: 'keys.rotated', details: { by: 'command line' } })
+        await auditCommand(services, tx, { event: 'keys.rotated' })
         return services.signingKeys.rotate(tx)
       })
       return { text: `${idTag} signs with the key ${kid} from now on.`, data: { idTag, kid, publicKey } }

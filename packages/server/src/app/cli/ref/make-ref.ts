@@ -6,7 +6,7 @@ import {
   type Reference,
   recoveryLifeSecs,
 } from '#features/accounts/index.ts'
-import { audit } from '#features/audit/index.ts'
+import { auditCommand } from '#features/audit/index.ts'
 import { findFile } from '#features/files/index.ts'
 import { invitationLink } from '#features/registration/index.ts'
 import type { HostedTenant } from '#features/tenants/index.ts'
@@ -50,8 +50,8 @@ export async function makeRef(program: Program, { type, count, target, ...reques
   if (target && !(await findFile(db.reader(tenant.tenantId), target.resourceId)))
     throw new Failure('E-FILE-NOTFOUND', { message: `${tenant.idTag} has no file ${target.resourceId}.` })
   const reference = await db.transact(tenant.tenantId, async (tx) => {
-    const details = { type, ...target, by: 'command line' }
-    await audit(services, tx, { event: 'reference.created', details })
+    const details = { type, ...target }
+    await auditCommand(services, tx, { event: 'reference.created', details })
     return makeReference(services, tx, {
       type,
       count,

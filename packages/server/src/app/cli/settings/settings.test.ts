@@ -74,11 +74,11 @@ test('what an administrator alone may change is set for one tenant too, and note
   expect(await seenBy(alice, 'limits.max_file_mb')).toBe(7)
   expect(await seenBy(baseTag, 'limits.max_file_mb')).toBe(100)
   const { data } = await (await server.as(alice)).call(getAuditLog, {})
-  expect(data.filter(({ event }) => event === 'setting.changed')).toEqual([
+  expect(data.filter(({ event }) => event === 'setting.changed')).toContainEqual(
     expect.objectContaining({
       details: { name: 'limits.max_file_mb', scope: 'tenant', by: 'command line' },
     }),
-  ])
+  )
 })
 
 test.each([

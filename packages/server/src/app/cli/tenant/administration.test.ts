@@ -3,6 +3,7 @@ import {
   getProxyToken,
   getStatistics,
   type IdTag,
+  login,
   purgeTenant,
   resumeTenant,
 } from '@kith/protocol'
@@ -131,6 +132,43 @@ test('what commands decide stands in the trail of the base tenant', async () => 
     expect(details).toContainEqual({ idTag, status, by: 'command line' })
   expect(entries.filter(({ details }) => details?.by === 'command line')).not.toContainEqual(
     expect.objectContaining({ actorTag: expect.anything() }),
+  )
+})
+
+test('what commands do to a tenant stands in its trail and in that of the base tenant, without addresses', async () => {
+  const idTag = 'nora.localhost'
+  const band = 'band.localhost'
+  await server.createTenant(band, { type: 'community' })
+  const commands = [
+    ['tenant.created', idTag, ['tenant', 'create', idTag, '--password', 'nora is my name']],
+    ['email.changed', idTag, ['tenant', 'email', idTag, 'nora@example.org']],
+    ['password.reset-requested', idTag, ['tenant', 'password', idTag]],
+    ['password.reset-requested', idTag, ['tenant', 'password', idTag, '--mail']],
+    ['setting.changed', idTag, ['settings', 'set', 'theme', 'dark', '--tenant', idTag]],
+    ['setting.removed', idTag, ['settings', 'reset', 'theme', '--tenant', idTag]],
+    ['keys.rotated', idTag, ['keys', 'rotate', idTag]],
+    ['reference.created', idTag, ['ref', 'create', 'password-reset', '--tenant', idTag]],
+    ['member.role-changed', band, ['tenant', 'leader', band, idTag]],
+    ['password.set', idTag, ['tenant', 'password', idTag, '--password', 'another word for it']],
+  ] as const
+  for (const [, , words] of commands) await line.json(...words)
+  const admin = await server.as(baseTag)
+  const { data: trail } = await admin.call(getAuditLog, { query: { limit: 100 } })
+  const told = trail.flatMap(({ event, details, ...by }) =>
+    details?.tenant !== idTag && details?.tenant !== band
+      ? []
+      : [{ event, tenant: details.tenant, by: details.by, ...by }],
+  )
+  for (const one of told) expect(one).not.toHaveProperty('actorTag')
+  expect(told.map(({ event, tenant, by }) => [event, tenant, by]).sort()).toEqual(
+    commands.map(([event, tenant]) => [event, tenant, 'command line']).sort(),
+  )
+  expect(JSON.stringify(trail)).not.toContain('nora@example.org')
+  const own = await server.client(idTag).call(login, { body: { idTag, password: 'another word for it' } })
+  const { data } = await server.client(idTag, own.data.token).call(getAuditLog, { query: { limit: 100 } })
+  const noted = data.filter(({ details }) => details?.by === 'command line').map(({ event }) => event)
+  expect(noted.sort()).toEqual(
+    commands.flatMap(([event, tenant]) => (tenant === idTag ? [event] : [])).sort(),
   )
 })
 

@@ -1,5 +1,5 @@
 import type { IdTag } from '@kith/protocol'
-import { audit } from '#features/audit/index.ts'
+import { auditCommand } from '#features/audit/index.ts'
 import { foundCommunity } from '#features/communities/index.ts'
 import { findRelation, setRelation, withStatus } from '#features/relations/index.ts'
 import type { HostedTenant } from '#features/tenants/index.ts'
@@ -23,8 +23,8 @@ export async function appointLeader(
     const at = nowSecs(services.clock)
     await setRelation(identity, own, leaderTag, { ...withStatus('Active'), at })
     await foundCommunity({ ...services, ...identity }, tx, { community, leaderTag, leader })
-    const details = { idTag: leaderTag, to: 'leader', by: 'command line' }
-    await audit(services, own, { event: 'member.role-changed', details })
+    const details = { idTag: leaderTag, to: 'leader' }
+    await auditCommand(services, own, { event: 'member.role-changed', details })
   })
 }
 

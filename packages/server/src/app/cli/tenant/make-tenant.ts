@@ -1,6 +1,6 @@
 import type { IdTag } from '@kith/protocol'
 import { passwordLink, setPassword } from '#features/accounts/index.ts'
-import { audit } from '#features/audit/index.ts'
+import { auditCommand } from '#features/audit/index.ts'
 import { foundCommunity } from '#features/communities/index.ts'
 import { makePerson, makeWelcome } from '#features/registration/index.ts'
 import { appointAdmin, createTenant, findBaseTenant, type HostedTenant } from '#features/tenants/index.ts'
@@ -44,7 +44,7 @@ export async function makeTenant(program: Program, request: TenantRequest) {
         leader,
       })
     const refId = ownerTag ? undefined : await openAccount(program, own, hash)
-    await audit(services, own, { event: 'tenant.created', details: { by: 'command line' } })
+    await auditCommand(services, own, { event: 'tenant.created' })
     return { tenant, refId }
   })
   const link = made.refId && passwordLink(addresses.serverUrl(idTag), made.refId)
@@ -60,8 +60,8 @@ async function appoint({ services, identity }: Program, tx: Writer, idTag: IdTag
     throw new Failure('E-STATE', { message: 'The base tenant is made by the first start: kith serve.' })
   const ofBase = tx.as(base.tenantId)
   await appointAdmin({ ...services, ...identity }, ofBase, idTag)
-  const details = { idTag, roles: ['SADM'], by: 'command line' }
-  await audit(services, ofBase, { event: 'profile.changed-by-admin', details })
+  const details = { idTag, roles: ['SADM'] }
+  await auditCommand(services, ofBase, { event: 'profile.changed-by-admin', details })
 }
 
 /** A person's way in: the password, or the reference with which one is set. */

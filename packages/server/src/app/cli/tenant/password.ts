@@ -1,7 +1,7 @@
 import type { IdTag } from '@kith/protocol'
 import { findAccount, makeReference, passwordLink, replacePassword } from '#features/accounts/index.ts'
 import { sendPasswordReset } from '#features/admin/index.ts'
-import { audit } from '#features/audit/index.ts'
+import { auditCommand } from '#features/audit/index.ts'
 import type { HostedTenant } from '#features/tenants/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
@@ -106,7 +106,7 @@ async function makeLink({ services, addresses }: Program, { tenantId, idTag }: H
   const expiresAt = nowSecs(services.clock) + linkValidSecs
   return services.db.transact(tenantId, async (tx) => {
     const { refId } = await makeReference(services, tx, { type: 'password-reset', expiresAt })
-    await audit(services, tx, { event: 'password.reset-requested', details: { by: 'command line' } })
+    await auditCommand(services, tx, { event: 'password.reset-requested' })
     return passwordLink(addresses.serverUrl(idTag), refId)
   })
 }

@@ -414,7 +414,7 @@ describe('tenant password', () => {
     expect(ofMo).toMatchObject([{ kind: 'account.mail' }])
     const { data } = await (await server.as(baseTag)).call(getAuditLog, { query: { limit: 1 } })
     expect(data).toMatchObject([
-      { event: 'password.reset-requested', details: { idTag: 'mo.localhost', by: 'command line' } },
+      { event: 'password.reset-requested', details: { tenant: 'mo.localhost', by: 'command line' } },
     ])
     await server.createTenant('no-mail.localhost')
     expect(await line.fails('tenant', 'password', 'no-mail.localhost', '--mail')).toMatchObject({
@@ -569,6 +569,7 @@ describe('tenant purge', () => {
     expect(removed.rows).toBeGreaterThan(8)
     const left = traces(tenantId, ['quokka', 'leaving'])
     expect(left).toEqual([
+      expect.stringMatching(/^audit_log: .*reference\.created.*leaving\.localhost/),
       expect.stringMatching(/^audit_log: .*tenant\.purged.*leaving\.localhost/),
       expect.stringMatching(/^quarantined_names: 0 leaving\.localhost \d+$/),
     ])

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import { type IdTag, parseIdTag, type ValidationIssue } from '@kith/protocol'
 import { queueScheduled } from '#features/actions/index.ts'
-import { audit } from '#features/audit/index.ts'
+import { auditCommand } from '#features/audit/index.ts'
 import { dropStrayParts, listDatabaseBytes } from '#features/databases/index.ts'
 import { listDocumentBytes } from '#features/documents/index.ts'
 import { queueVerification } from '#features/federation/index.ts'
@@ -253,7 +253,7 @@ async function finish(
     await recountUsage(tx, [...(await listDocumentBytes(tx)), ...(await listDatabaseBytes(tx))])
     await queueWork(deps, tx, jobs)
     if (!about.tenant.isSuspended) await endAdmission(deps, tx)
-    await audit(deps, tx, { event: 'tenant.imported', details: { by: 'command line' } })
+    await auditCommand(deps, tx, { event: 'tenant.imported' })
   })
 }
 

@@ -1,4 +1,4 @@
-import { audit } from '#features/audit/index.ts'
+import { audit, auditAtBase } from '#features/audit/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Database, Writer } from '#infra/db/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
@@ -46,7 +46,10 @@ export async function replaceEmail(
       throw new Failure('E-STATE', { message: `${tenant.idTag} is a community: it has no e-mail address.` })
     await putEmail(deps, tx, { email, account })
     const details = emailDetails(email, account)
-    await audit(deps, tx, { event: 'email.changed', details: { ...details, by: 'command line' } })
+    const by = 'command line'
+    await audit(deps, tx, { event: 'email.changed', details: { ...details, by } })
+    // Without the addresses, which go with the tenant.
+    await auditAtBase(deps, tx, { event: 'email.changed', details: { by } })
     return details
   })
 }

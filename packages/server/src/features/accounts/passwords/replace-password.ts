@@ -1,4 +1,4 @@
-import { audit } from '#features/audit/index.ts'
+import { auditCommand } from '#features/audit/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import { setPassword } from '../account.ts'
 import { endForNewPassword } from '../sign-in/end-sign-ins.ts'
@@ -21,6 +21,6 @@ export async function replacePassword(
   await deps.db.transact(tenant.tenantId, async (tx) => {
     await setPassword(deps, tx, hash)
     await endForNewPassword(deps, tx, { tenant, isReset: true, signOutEverything })
-    await audit(deps, tx, { event: 'password.set', details: { by: 'command line' } })
+    await auditCommand(deps, tx, { event: 'password.set' })
   })
 }
