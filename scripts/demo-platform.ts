@@ -10,45 +10,11 @@ import { promisify } from 'node:util'
 import { ownAddress } from '../packages/server/test/harness/addresses.ts'
 import { CuttableLink } from '../packages/server/test/harness/cuttable-link.ts'
 import { linkIn } from '../packages/server/test/harness/mail-files.ts'
-import { PushService } from '../packages/server/test/harness/push-service.ts'
+import { administer } from './demo-administration.ts'
 import { tokenIn } from './demo-guest.ts'
 import { awaitMail } from './demo-mail.ts'
-import { eventually, kith, perform, request, root, type Server, say, signIn, step } from './demo-stage.ts'
-
-interface Owned extends Server {
-  readonly token: string
-}
-
-async function until(title: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const startedAt = performance.now()
-  while (!(await isSo())) {
-    ok(performance.now() - startedAt < 20_000, title)
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  console.log(`${title}\n    after ${(performance.now() - startedAt).toFixed(0)} ms`)
-}
-
-/** A browser of Bob that is asleep is told of a comment by Alice. */
-async function notify(alice: Owned, bob: Owned): Promise<void> {
-  console.log('\nNotifications')
-  await using service = await PushService.start()
-  const browser = service.browser()
-  await step('bob’s browser asks for the key of his server', 'GET', `${bob.url}/api/auth/vapid`, {
-    token: bob.token,
-  })
-  await step('and subscribes', 'POST', `${bob.url}/api/notifications/subscription`, {
-    token: bob.token,
-    json: { subscription: browser.subscription },
-  })
-  await step('alice asks bob for a connection', 'POST', `${alice.url}/api/actions`, {
-    token: alice.token,
-    json: { type: 'CONN', audienceTag: bob.idTag },
-  })
-  await until('bob’s push service has the notification', () => browser.pushed.length > 0)
-  const message = browser.pushed[0]?.message as { actionType: string; issuer: string }
-  console.log(`    decrypted by a library that is not Kith’s: ${JSON.stringify(message)}`)
-  deepStrictEqual([message.actionType, message.issuer], ['CONN', alice.idTag])
-}
+import { notify } from './demo-push.ts'
+import { kith, type Owned, perform, request, root, type Server, say, signIn, step } from './demo-stage.ts'
 
 /** A wiki beside the server gets a domain of its own. */
 async function proxy(alice: Owned): Promise<void> {
@@ -135,46 +101,6 @@ async function offerApp(alice: Owned): Promise<void> {
   ok(policy.startsWith('sandbox '))
 }
 
-/** A tenant is made, looked at, suspended, and removed with everything that belongs to it. */
-async function administer(alice: Owned): Promise<void> {
-  console.log('\nAdministration')
-  const { token, url } = alice
-  const { data: invitation } = await step('alice makes an invitation', 'POST', `${url}/api/refs`, {
-    token,
-    json: { type: 'invite' },
-  })
-  const idTag = `guest.${alice.idTag}`
-  await step('a guest registers', 'POST', `${url}/api/profiles/register`, {
-    json: { type: 'idp', idTag, email: 'guest@example.org', token: invitation.refId },
-  })
-  const tenants = `${url}/api/admin/tenants`
-  const listed = await step('alice looks for the tenant', 'GET', `${tenants}?q=guest`, { token })
-  deepStrictEqual(
-    (listed.data as unknown as { idTag: string }[]).map((one) => one.idTag),
-    [idTag],
-  )
-  await step('suspends it', 'POST', `${tenants}/${idTag}/suspend`, { token })
-  const asked = await step('asks what a removal would remove', 'POST', `${tenants}/${idTag}/purge`, { token })
-  strictEqual(asked.data.isBegun, false)
-  const json = { confirm: String(asked.data.confirm) }
-  await step('and confirms it', 'POST', `${tenants}/${idTag}/purge`, { token, json })
-  await eventually(
-    'the tenant is gone',
-    `${tenants}?q=guest`,
-    token,
-    (data) => (data as unknown as []).length === 0,
-  )
-  await step('a test mail is sent', 'POST', `${url}/api/admin/email/test`, {
-    token,
-    json: { to: 'alice@example.org' },
-  })
-  const statistics = await step('and the server is looked at', 'GET', `${url}/api/admin/stats`, { token })
-  const { version, tenants: counted, storage } = statistics.data
-  console.log(`    ${JSON.stringify({ version, tenants: counted, storage })}`)
-  const jobs = await step('nothing was given up', 'GET', `${url}/api/admin/jobs`, { token })
-  deepStrictEqual(jobs.data, [])
-}
-
 await perform(async (start) => {
   await using toAlice = await CuttableLink.open()
   await using toBob = await CuttableLink.open()
@@ -194,5 +120,5 @@ await perform(async (start) => {
   await proxy(alice)
   await name(alice, dnsAddress)
   await offerApp(alice)
-  await administer(alice)
+  await administer(alice, bob)
 })

@@ -27,6 +27,11 @@ export interface Server {
   readonly process: ChildProcess
 }
 
+/** A server whose owner is signed in. */
+export interface Owned extends Server {
+  readonly token: string
+}
+
 interface Place {
   readonly idTag: string
   /** The way to it, when others are to know its address before it starts. */
@@ -116,6 +121,16 @@ export async function eventually(
     )
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
+}
+
+/** Asks until something is so; the time is printed. */
+export async function until(title: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
+  const startedAt = performance.now()
+  while (!(await isSo())) {
+    ok(performance.now() - startedAt < pollMs, title)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  console.log(`${title}\n    after ${(performance.now() - startedAt).toFixed(0)} ms`)
 }
 
 async function start(folder: string, { idTag, link, peers = '', env = {} }: Place): Promise<Server> {

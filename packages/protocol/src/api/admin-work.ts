@@ -91,7 +91,7 @@ export const ServerStatistics = Type.Object({
   sockets: Type.Integer({ description: 'Open WebSockets of all processes, a minute ago at most' }),
   days: Type.Array(DayStatistics, {
     description:
-      'The last 31 days on which the server ran, the newest first; today as counted in the last hour',
+      'The last 31 days on which the server ran, the newest first, as they were counted each hour; today as it is now',
   }),
   storage: Type.Object({ usedBytes: Type.Integer(), files: Type.Integer() }),
   jobs: Type.Array(

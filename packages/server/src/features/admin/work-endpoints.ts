@@ -12,9 +12,11 @@ import { type ChangeJobDeps, discardJob, retryJob } from './change-job.ts'
 import { type ChecksDeps, getChecks } from './get-checks.ts'
 import { getStorage, type StorageDeps } from './get-storage.ts'
 import { listJobs } from './list-jobs.ts'
+import type { CountDayDeps } from './statistics/count-day.ts'
 import { getStatistics } from './statistics/server-statistics.ts'
 
 export interface WorkEndpointDeps extends ChangeJobDeps, StorageDeps, ChecksDeps {
+  readonly tenants: StorageDeps['tenants'] & CountDayDeps['tenants']
   readonly version: string
   /** Unix milliseconds. */
   readonly startedAtMs: number

@@ -8,13 +8,12 @@ import { sizeText } from './size-text.ts'
 export const stats: Command = {
   name: 'stats',
   summary: 'Show how many people there are and were here, what they store, and how the jobs stand.',
-  description:
-    'People, actions, storage and sockets are counted each hour, and shown for the last 31 days on which the server ran.',
+  description: 'The last 31 days on which the server ran are shown as they were counted each hour.',
   positionals: [],
   options: {},
   async run(input) {
-    return withProgram(input, async ({ services }) => {
-      const found = await getStatistics(services)
+    return withProgram(input, async ({ services, identity }) => {
+      const found = await getStatistics({ ...services, ...identity })
       return { text: report(found), data: { version, ...found } }
     })
   },

@@ -6,9 +6,9 @@ const tenantsAtOnce = 500
 
 /** Notes on which day each person of the server was here last: sessions are kept for a day after their end, and activity is
  * counted over thirty. */
-export async function noteActiveDays(db: Database, signal: AbortSignal): Promise<void> {
+export async function noteActiveDays(db: Database, signal?: AbortSignal): Promise<void> {
   let after = serverTenant
-  while (!signal.aborted) {
+  while (!signal?.aborted) {
     const uses = await listLastUses(db.reader(serverTenant), after, tenantsAtOnce)
     await db.transact(
       serverTenant,

@@ -5,7 +5,7 @@ import { countTenants, type Tenants } from '#features/tenants/index.ts'
 import { type Database, serverTenant } from '#infra/db/index.ts'
 import { type Jobs, recurring } from '#infra/jobs/index.ts'
 import { type Clock, dayOf, nowSecs } from '#lib/clock.ts'
-import { deleteDaysBefore, putDay } from './day-statistics-store.ts'
+import { type DayCounts, deleteDaysBefore, putDay } from './day-statistics-store.ts'
 import { reportLifeSecs } from './report-sockets.ts'
 import { deleteReportsBefore, sumReportsSince } from './socket-report-store.ts'
 
@@ -25,20 +25,15 @@ export function addDayCount(deps: CountDayDeps & { readonly jobs: Pick<Jobs, 'ha
   recurring(jobs, { name: 'statistics.count', everyMs: hourMs, run: ({ signal }) => countDay(deps, signal) })
 }
 
-async function countDay({ db, clock, tenants }: CountDayDeps, signal: AbortSignal): Promise<void> {
-  await noteActiveDays(db, signal)
-  const day = dayOf(clock.now())
-  const reader = db.reader(serverTenant)
-  const actions = await countActions({ db, tenants }, signal)
+async function countDay(deps: CountDayDeps, signal: AbortSignal): Promise<void> {
+  const { db, clock } = deps
+  const counts = await countNow(deps, signal)
   if (signal.aborted) return
-  const { people, communities } = await countTenants(reader)
-  const activePeople = await countActiveSince(reader, day)
-  const sockets = await sumReportsSince(reader, nowSecs(clock) - reportLifeSecs)
-  const usage = await sumUsage(reader)
+  const { day } = counts
   await db.transact(
     serverTenant,
     async (tx) => {
-      await putDay(tx, { day, activePeople, people, communities, actions, sockets, ...usage })
+      await putDay(tx, counts)
       await deleteDaysBefore(tx, day - keptDays)
       await deleteReportsBefore(tx, nowSecs(clock) - reportLifeSecs)
     },
@@ -46,10 +41,25 @@ async function countDay({ db, clock, tenants }: CountDayDeps, signal: AbortSigna
   )
 }
 
+/** The day so far, with the WebSockets of now. */
+export async function countNow(
+  { db, clock, tenants }: CountDayDeps,
+  signal?: AbortSignal,
+): Promise<DayCounts> {
+  await noteActiveDays(db, signal)
+  const day = dayOf(clock.now())
+  const reader = db.reader(serverTenant)
+  const actions = await countActions({ db, tenants }, signal)
+  const { people, communities } = await countTenants(reader)
+  const activePeople = await countActiveSince(reader, day)
+  const sockets = await sumReportsSince(reader, nowSecs(clock) - reportLifeSecs)
+  return { day, activePeople, people, communities, actions, sockets, ...(await sumUsage(reader)) }
+}
+
 /** In portions, so that others have their turn. */
-async function countActions({ db, tenants }: Pick<CountDayDeps, 'db' | 'tenants'>, signal: AbortSignal) {
+async function countActions({ db, tenants }: Pick<CountDayDeps, 'db' | 'tenants'>, signal?: AbortSignal) {
   let sum = 0
-  for (let after = serverTenant; !signal.aborted; ) {
+  for (let after = serverTenant; !signal?.aborted; ) {
     const page = await tenants.list({ after, limit: tenantsAtOnce })
     sum += await countMadeHere(db.reader(serverTenant), page)
     const last = page.at(-1)

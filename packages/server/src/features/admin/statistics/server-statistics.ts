@@ -2,28 +2,22 @@ import type { ServerStatistics } from '@kith/protocol'
 import { countActiveSince } from '#features/accounts/index.ts'
 import { sumUsage } from '#features/files/index.ts'
 import { countTenants } from '#features/tenants/index.ts'
-import { type Database, type Reader, serverTenant } from '#infra/db/index.ts'
+import { type Reader, serverTenant } from '#infra/db/index.ts'
 import { countByState } from '#infra/jobs/index.ts'
-import { type Clock, dayOf, nowSecs } from '#lib/clock.ts'
+import { dayOf } from '#lib/clock.ts'
+import { type CountDayDeps, countNow } from './count-day.ts'
 import { type DayCounts, listDays } from './day-statistics-store.ts'
-import { reportLifeSecs } from './report-sockets.ts'
-import { sumReportsSince } from './socket-report-store.ts'
-
-interface StatisticsDeps {
-  readonly db: Database
-  readonly clock: Pick<Clock, 'now'>
-}
 
 /** How the server stands, whichever process is asked. */
 export type Statistics = Omit<ServerStatistics, 'version' | 'startedAt'>
 
-/** What is counted without looking at days. */
+/** What a few queries tell, whatever the number of tenants. */
 type Counts = Pick<Statistics, 'tenants' | 'people' | 'communities' | 'storage' | 'jobs'>
 
 const shownDays = 31
 
-/** A few counts, each of which an index or a small table answers. */
-export async function getCounts({ db, clock }: StatisticsDeps): Promise<Counts> {
+/** Each is answered by an index or a small table. */
+export async function getCounts({ db, clock }: Pick<CountDayDeps, 'db' | 'clock'>): Promise<Counts> {
   const reader = db.reader(serverTenant)
   const today = dayOf(clock.now())
   const [tenants, storage, jobs, activeIn7Days, activeIn30Days] = await Promise.all([
@@ -43,15 +37,18 @@ export async function getCounts({ db, clock }: StatisticsDeps): Promise<Counts> 
   }
 }
 
-/** The same with what is counted each hour, by day. */
-export async function getStatistics(deps: StatisticsDeps): Promise<Statistics> {
-  const reader = deps.db.reader(serverTenant)
-  const [counts, days, sockets] = await Promise.all([
+/** The same with what is counted over all tenants, and with the days before. */
+export async function getStatistics(deps: CountDayDeps): Promise<Statistics> {
+  const { db, clock } = deps
+  const now = await countNow(deps)
+  const [counts, counted] = await Promise.all([
     getCounts(deps),
-    listDays(reader, { from: dayOf(deps.clock.now()) - shownDays + 1, limit: shownDays }),
-    sumReportsSince(reader, nowSecs(deps.clock) - reportLifeSecs),
+    listDays(db.reader(serverTenant), { from: dayOf(clock.now()) - shownDays + 1, limit: shownDays }),
   ])
-  return { ...counts, actions: days[0]?.actions ?? 0, sockets, days: days.map(viewOf) }
+  const [earlier] = counted.filter(({ day }) => day === now.day)
+  const today = { ...now, sockets: Math.max(now.sockets, earlier?.sockets ?? 0) }
+  const days = [today, ...counted.filter(({ day }) => day < now.day)]
+  return { ...counts, actions: now.actions, sockets: now.sockets, days: days.map(viewOf) }
 }
 
 function viewOf({ day, ...counts }: DayCounts) {
