@@ -645,6 +645,23 @@ eachDialect('actions', (open) => {
       expect(await bob.list({ type: ['POST'] })).toEqual([])
     })
 
+    test('stays away also when its issuer deletes the deletion', async () => {
+      const { lab, alice, bob } = await start()
+      await follow(lab, bob, alice)
+      const { actionId } = await alice.create(text('Hello'))
+      const token = await lab.tokenOf(alice.tenant.tenantId, actionId as ActionId)
+      const deletion = await lab.forge(alice, { type: 'POST', subType: 'DEL', subject: actionId })
+      const again = await lab.forge(alice, {
+        type: 'POST',
+        subType: 'DEL',
+        subject: readToken(deletion).actionId,
+      })
+      for (const one of [deletion, again, token])
+        expect(await lab.receive(bob.tenant, one)).toEqual({ kind: 'stored' })
+      expect(await bob.list({ type: ['POST'] })).toEqual([])
+      await expect(bob.get(actionId)).rejects.toEqual(fails('E-ACTION-NOTFOUND'))
+    })
+
     test('cannot be deleted by another issuer', async () => {
       const { lab, alice, bob } = await start()
       const mallory = await lab.makeTenant('mallory.example.com')

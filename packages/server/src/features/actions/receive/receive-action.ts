@@ -223,7 +223,8 @@ async function receiveDeletion(
   { tenant, record, deleted }: Deletion & { readonly tenant: Tenant },
 ): Promise<ReceiveOutcome> {
   await insertAction(tx, record)
-  if (!deleted || deleted.status === 'D') return { kind: 'stored' }
+  // A deletion is not taken back: what it deleted must not come again.
+  if (!deleted || deleted.status === 'D' || deleted.status === 'T') return { kind: 'stored' }
   await eraseAction(tx, deleted.actionId)
   await dropCopiesLater(ports, tx, deleted)
   if (deleted.status === 'P') return { kind: 'stored' }
