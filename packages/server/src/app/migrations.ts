@@ -35,7 +35,7 @@ import { pushMigrations, pushSubscriptionsMigrations } from '#features/push/inde
 import { registrationMigrations } from '#features/registration/index.ts'
 import { claimedRolesMigrations, relationTableMigrations } from '#features/relations/index.ts'
 import { settingsMigrations } from '#features/settings/index.ts'
-import { hostedSinceMigrations, tenantTableMigrations } from '#features/tenants/index.ts'
+import { hostedSinceMigrations, tenantTableMigrations, underWayMigrations } from '#features/tenants/index.ts'
 import { exportsMigrations } from '#features/transfer/index.ts'
 import type { Migration } from '#infra/db/index.ts'
 import { jobLeasesMigrations, jobQueueMigrations } from '#infra/jobs/index.ts'
@@ -85,4 +85,5 @@ export const migrations: readonly Migration[] = [
   ...erasedActionsMigrations,
   ...activityMigrations,
   ...statisticsMigrations,
+  ...underWayMigrations,
 ]

@@ -6,6 +6,7 @@ import {
   findBaseTenant,
   findTenantByIdTag,
   type HostedTenant,
+  noteRemoval,
   removeTenant,
   type Tenants,
 } from '#features/tenants/index.ts'
@@ -59,6 +60,7 @@ export async function purgeTenant(
   await deps.db.transact(serverTenant, async (tx) => {
     await assertStillSuspended(tx, tenant)
     await assertOthersLead(tx, tenant.idTag)
+    await noteRemoval(deps, tx.as(tenant.tenantId))
     await deps.noteBegun?.(tx)
     await quarantineNames(deps, tx, tenant)
   })

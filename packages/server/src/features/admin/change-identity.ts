@@ -7,6 +7,7 @@ import {
   appointAdmin,
   assertOthersLead,
   dismissAdmin,
+  findTenantByIdTag,
   type HostedTenant,
   isAppointedAdmin,
   resumeTenant,
@@ -48,11 +49,14 @@ export async function changeIdentity(deps: ChangeIdentityDeps, request: ChangeId
   const isAdmin = change.roles && adminIn(change.roles)
   if (isAdmin) assertCanAdminister(hosted)
   await deps.db.transact(tenant.tenantId, async (tx) => {
+    // What is in memory may be older than a decision of another process.
+    const now = await findTenantByIdTag(tx, idTag)
+    if (now) await assertNotPurged(tx.as(serverTenant), now)
     if (change.name !== undefined && hosted)
       await changeOwnProfile(deps, tx.as(hosted.tenantId), { idTag, name: change.name })
     if (isAdmin === true) await appointAdmin(deps, tx, idTag)
     if (isAdmin === false) await dismissAdmin(deps, tx, idTag)
-    await setStatus(deps, tx, request, hosted)
+    await setStatus(deps, tx, request, now)
     await noteChange(deps, tx, request)
   })
 }
@@ -106,7 +110,6 @@ async function setStatus(
   const bars = status === 'Suspended' || status === 'Banned'
   if (bars || status === 'Blocked') await assertOthersLead(tx, idTag)
   const own = hosted && tx.as(hosted.tenantId)
-  if (hosted) await assertNotPurged(tx.as(serverTenant), hosted)
   if (own && status !== undefined && !bars && hosted.suspendedAt !== undefined) await resumeTenant(deps, own)
   if (own && bars) await suspendTenant(deps, own)
   await changeStatus(deps, tx.as(serverTenant), idTag, { status, until, reason })

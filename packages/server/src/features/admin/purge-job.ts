@@ -1,9 +1,14 @@
 import Type, { type Static } from 'typebox'
-import { getTenant, type HostedTenant, type Tenants } from '#features/tenants/index.ts'
+import {
+  assertNotRemoved,
+  beingRemoved,
+  getTenant,
+  type HostedTenant,
+  type Tenants,
+} from '#features/tenants/index.ts'
 import type { Reader, TenantId, Writer } from '#infra/db/index.ts'
 import { type Jobs, JobVerdict, jobKind, listJobs, removeJobsAbout } from '#infra/jobs/index.ts'
 import type { Clock } from '#lib/clock.ts'
-import { Failure } from '#lib/failure.ts'
 
 // A process may learn of a suspension 5 s late, and serves the tenant until then.
 const noticedMs = 6_000
@@ -67,12 +72,10 @@ export async function findPurge(
   return followsCommand ? 'command line' : 'server'
 }
 
-export function beingRemoved(): Failure {
-  return new Failure('E-STATE', { message: 'This tenant is being removed.' })
-}
-
 /** Fails with `E-STATE` for a tenant that is being removed. The handle is the server's. */
-export async function assertNotPurged(reader: Reader, tenant: Pick<HostedTenant, 'tenantId'>): Promise<void> {
+export async function assertNotPurged(reader: Reader, tenant: HostedTenant): Promise<void> {
+  assertNotRemoved(tenant)
+  // One that was begun by a version that did not note it at the tenant.
   if (await findPurge(reader, tenant)) throw beingRemoved()
 }
 

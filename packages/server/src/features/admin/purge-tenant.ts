@@ -1,14 +1,14 @@
 import { type AdminTenant, type IdTag, toIso } from '@kith/protocol'
 import { auditActor } from '#features/audit/index.ts'
-import type { HostedTenant } from '#features/tenants/index.ts'
+import { beginRemoval, beingRemoved, type HostedTenant } from '#features/tenants/index.ts'
 import type { Identified } from '#infra/caller/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import type { Vault } from '#infra/keys/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
-import { assertMayChange, type ByAdmin, type ChangeIdentityDeps, changeIdentity } from './change-identity.ts'
+import { assertMayChange, type ByAdmin, type ChangeIdentityDeps } from './change-identity.ts'
 import { adminViews } from './list-tenants.ts'
-import { beingRemoved, findPurge, queuePurge } from './purge-job.ts'
+import { findPurge, queuePurge } from './purge-job.ts'
 
 export interface PurgeTenantDeps extends ChangeIdentityDeps {
   readonly vault: Vault
@@ -39,7 +39,7 @@ export async function purgeTenant(deps: PurgeTenantDeps, request: Purge): Promis
   const isBegun = confirm !== undefined
   if (isBegun) {
     assertConfirmed(deps, { confirm, caller, found })
-    await begin(deps, request)
+    await begin(deps, request, found)
   }
   const [tenant] = await adminViews(deps.db.reader(serverTenant), [(await tenants.find(idTag)) ?? found])
   const answer = { tenant: tenant as AdminTenant, isBegun }
@@ -67,15 +67,11 @@ export async function assertMayPurge(
   if (by && !isOwn) throw beingRemoved()
 }
 
-async function begin(deps: PurgeTenantDeps, request: Purge): Promise<void> {
+async function begin(deps: PurgeTenantDeps, request: Purge, found: HostedTenant): Promise<void> {
   const { tenant, idTag } = request
-  // Also of one that is suspended already: for another reason, which may end by itself.
-  await changeIdentity(deps, { ...request, change: { status: 'Suspended' } })
-  const suspended = await deps.tenants.find(idTag)
-  if (suspended?.suspendedAt === undefined) throw new Failure('E-STATE')
-  const { suspendedAt } = suspended
   await deps.db.transact(serverTenant, async (tx) => {
-    await queuePurge(deps.jobs, tx, { ...suspended, suspendedAt })
+    const suspendedAt = await beginRemoval(deps, tx.as(found.tenantId))
+    await queuePurge(deps.jobs, tx, { ...found, suspendedAt })
     const entry = { actor: request, event: 'tenant.purge-begun', details: { idTag } } as const
     await auditActor(deps, tx.as(tenant.tenantId), entry)
   })

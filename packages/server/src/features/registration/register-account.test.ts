@@ -2,7 +2,7 @@ import type { IdTag } from '@kith/protocol'
 import { expect, test } from 'vitest'
 import { migrations } from '#app/migrations.ts'
 import { makeReference, revokeSessions, setPassword, startSession } from '#features/accounts/index.ts'
-import { removeTenant } from '#features/tenants/index.ts'
+import { removeTenant, resumeTenant } from '#features/tenants/index.ts'
 import { eachDialect, type OpenTestDatabase } from '#harness/each-dialect.ts'
 import { defaultLifetimes, SignInWorld, signInLab } from '#harness/sign-in-lab.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
@@ -88,13 +88,13 @@ async function openLab(open: OpenTestDatabase) {
 
 /** Sweeps as the job does; answers whom it removed, whose rows stay here but for that of the tenant. */
 function sweeper(lab: Awaited<ReturnType<typeof openLab>>) {
-  return async () => {
+  return async (remove = removeTenant) => {
     const removed: IdTag[] = []
     await sweepUnfinished({
       ...lab.deps,
       revokeSessions: async (tx: Writer) => void (await revokeSessions(lab.deps, tx)),
       async removeTenant(tenant) {
-        await lab.db.transact(tenant.tenantId, (tx) => removeTenant(lab.deps, tx, tenant))
+        await lab.db.transact(tenant.tenantId, (tx) => remove(lab.deps, tx, tenant))
         removed.push(tenant.idTag)
       },
     })
@@ -204,6 +204,18 @@ eachDialect('an account that was registered', (open) => {
     lab.clock.advance(2 * dayMs)
     await sweep()
     expect((await lab.tenants.find(idTag))?.suspendedAt).toBeDefined()
+  })
+
+  test('is resumed by nobody once its removal has begun', async () => {
+    const { lab, idTag, tenantId, sweep } = await register()
+    lab.clock.advance(31 * dayMs)
+    await sweep()
+    lab.clock.advance(60_000)
+    const killed = () => Promise.reject(new Error('killed'))
+    await expect(sweep(killed)).rejects.toThrow('killed')
+    const resuming = lab.db.transact(tenantId, (tx) => resumeTenant(lab.deps, tx))
+    await expect(resuming).rejects.toMatchObject({ code: 'E-STATE' })
+    expect(await sweep()).toEqual([idTag])
   })
 
   test('is forgotten by the sweep when somebody removed it before', async () => {

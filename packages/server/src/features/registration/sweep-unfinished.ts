@@ -1,7 +1,7 @@
 import { hasSignInMethod, listSessions, personalMethods } from '#features/accounts/index.ts'
 import type { RelationEmitter } from '#features/relations/index.ts'
 import { listLedAlone } from '#features/relations/index.ts'
-import { type HostedTenant, suspendTenant, type Tenants } from '#features/tenants/index.ts'
+import { type HostedTenant, noteRemoval, suspendTenant, type Tenants } from '#features/tenants/index.ts'
 import { type Database, serverTenant, type Writer } from '#infra/db/index.ts'
 import { type Jobs, recurring } from '#infra/jobs/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
@@ -45,7 +45,11 @@ async function judge(deps: SweepUnfinishedDeps, tx: Writer, tenant: HostedTenant
     await deleteUnfinished(tx, personId)
     return false
   }
-  if (suspendedAt !== undefined) return suspendedAt + noticedSecs <= now
+  if (suspendedAt !== undefined) {
+    if (suspendedAt + noticedSecs > now) return false
+    await noteRemoval(deps, tx)
+    return true
+  }
   // An account may be used by a session or an API key alone, and a community needs its leader.
   const methods = [...personalMethods, 'apikey'] as const
   const isInUse =

@@ -2,6 +2,7 @@ export { admitTenant, endAdmission, withdrawAdmission } from './admit-tenant.ts'
 export { appointAdmin, dismissAdmin } from './appoint-admin.ts'
 export { assertFreeSlot } from './assert-free-slot.ts'
 export { assertOthersLead } from './assert-others-lead.ts'
+export { beginRemoval, noteRemoval } from './begin-removal.ts'
 export { type CreateTenantDeps, createTenant, type NewTenant } from './create-tenant.ts'
 export type { TenantEvent } from './events.ts'
 export { findActive, findActiveById, getTenant } from './find-active.ts'
@@ -24,4 +25,10 @@ export {
   listAppointedAdmins,
   listHosted,
 } from './tenant-store.ts'
-export { hostedSinceMigrations, tenantsMigrations, tenantTableMigrations } from './tenants-migrations.ts'
+export {
+  hostedSinceMigrations,
+  tenantsMigrations,
+  tenantTableMigrations,
+  underWayMigrations,
+} from './tenants-migrations.ts'
+export { assertNotRemoved, beingRemoved } from './under-way.ts'

@@ -1,7 +1,7 @@
 import type { IdTag } from '@kith/protocol'
 import type { Generated, Selectable } from 'kysely'
 import { type Reader, statement, type TenantId, type Writer } from '#infra/db/index.ts'
-import type { HostedTenant } from './tenant.ts'
+import type { HostedTenant, UnderWay } from './tenant.ts'
 
 interface TenantTable {
   tenant_id: Generated<TenantId>
@@ -11,6 +11,7 @@ interface TenantTable {
   owner_tag: IdTag | null
   is_base: number
   suspended_at: number | null
+  under_way: Generated<string | null>
   created_at: number
   hosted_since: number
   sign_in_epoch: Generated<number>
@@ -188,6 +189,19 @@ export async function updateSuspension(tx: Writer, suspendedAt: number | null): 
     .execute()
 }
 
+/** Notes what the suspended tenant of `tx` is in the middle of. False when there is none, or one that is not suspended. */
+export async function updateUnderWay(tx: Writer, underWay: UnderWay): Promise<boolean> {
+  const updated = await tx
+    .tables<TenantTables>()
+    .updateTable('tenants')
+    .set({ under_way: underWay })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('suspended_at', 'is not', null)
+    .returning('tenant_id')
+    .executeTakeFirst()
+  return updated !== undefined
+}
+
 /** Whether the reader's tenant is suspended, and the epoch of its sign-ins. */
 export async function findEntry(
   reader: Reader,
@@ -274,5 +288,6 @@ export function fromRow(row: TenantRow): HostedTenant {
     ...(row.app_domain === null ? {} : { appDomain: row.app_domain }),
     ...(row.owner_tag === null ? {} : { ownerTag: row.owner_tag }),
     ...(row.suspended_at === null ? {} : { suspendedAt: row.suspended_at }),
+    ...(row.under_way === null ? {} : { underWay: row.under_way as UnderWay }),
   }
 }

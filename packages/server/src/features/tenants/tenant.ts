@@ -11,8 +11,12 @@ export interface HostedTenant extends Tenant {
   readonly isBase: boolean
   /** Unix seconds; a suspended tenant answers no requests. */
   readonly suspendedAt?: number
+  readonly underWay?: UnderWay
   readonly createdAt: number
 }
+
+/** What a suspended tenant is in the middle of, and so is not whole: nothing resumes it. */
+export type UnderWay = 'removal'
 
 declare const epochBrand: unique symbol
 /** Counts how often a tenant has ended all its sign-ins. A sign-in checked in one epoch opens no session in the next. */

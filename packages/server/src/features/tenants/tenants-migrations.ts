@@ -43,4 +43,15 @@ export const hostedSinceMigrations: readonly Migration[] = [
   },
 ]
 
-export const tenantsMigrations: readonly Migration[] = [...tenantTableMigrations, ...hostedSinceMigrations]
+export const underWayMigrations: readonly Migration[] = [
+  {
+    id: '0054_tenants_under_way',
+    up: (schema) => schema.addColumn('tenants', 'under_way', 'text null'),
+  },
+]
+
+export const tenantsMigrations: readonly Migration[] = [
+  ...tenantTableMigrations,
+  ...hostedSinceMigrations,
+  ...underWayMigrations,
+]

@@ -6,13 +6,16 @@ import {
   login,
   purgeTenant,
   resumeTenant,
+  updateAdminProfile,
 } from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { purgeTenant as purgeTenantNow } from '#app/purge/purge-tenant.ts'
-import { noteCommandPurge } from '#features/admin/index.ts'
+import { endCommandPurge, noteCommandPurge } from '#features/admin/index.ts'
+import { findRelation } from '#features/relations/index.ts'
 import type { CommandLine } from '#harness/command-line.ts'
 import { type LineBesideServer, openLineBesideServer } from '#harness/line-beside-server.ts'
 import type { TestServer } from '#harness/test-server.ts'
+import { serverTenant, type Writer } from '#infra/db/index.ts'
 
 const baseTag = 'home.localhost'
 const noticedMs = 5_001
@@ -31,12 +34,10 @@ const trailOf = async (idTag: string) => (await (await server.as(idTag)).call(ge
 
 describe('a tenant that the server removes', () => {
   test('is neither resumed nor suspended nor purged by a command', async () => {
-    const idTag = 'gone.localhost'
+    const idTag = 'gone.localhost' as IdTag
     await server.createTenant(idTag)
     const admin = await server.as(baseTag)
-    const { data: asked } = await admin.call(purgeTenant, { params: { idTag } })
-    const body = asked.confirm === undefined ? {} : { confirm: asked.confirm }
-    await admin.call(purgeTenant, { params: { idTag }, body })
+    await beginByApi(idTag)
     const refused = { exitCode: 1, code: 'E-STATE', message: 'This tenant is being removed.' }
     await expect(admin.call(resumeTenant, { params: { idTag } })).rejects.toMatchObject({ code: 'E-STATE' })
     expect(await line.fails('tenant', 'resume', idTag)).toEqual(refused)
@@ -49,26 +50,36 @@ describe('a tenant that the server removes', () => {
   })
 })
 
+/** Removes a suspended tenant as the command does, and is interrupted before it has removed a blob. */
+async function beginByCommand(idTag: IdTag) {
+  const { services, features } = server.running
+  const tenant = await features.identity.tenants.find(idTag)
+  if (tenant?.suspendedAt === undefined) throw new Error(`${idTag} is not suspended`)
+  const suspended = { ...tenant, suspendedAt: tenant.suspendedAt }
+  const blobs = { removeTenant: () => Promise.reject(new Error('interrupted')) }
+  const deps = {
+    ...services,
+    ...features.identity,
+    blobs,
+    pause: async () => undefined,
+    noteBegun: (tx: Writer) => noteCommandPurge(services, tx, suspended),
+    by: 'command line',
+  } as const
+  await expect(purgeTenantNow(deps, suspended)).rejects.toThrow('interrupted')
+}
+
+async function beginByApi(idTag: IdTag) {
+  const admin = await server.as(baseTag)
+  const { data: asked } = await admin.call(purgeTenant, { params: { idTag } })
+  const body = asked.confirm === undefined ? {} : { confirm: asked.confirm }
+  await admin.call(purgeTenant, { params: { idTag }, body })
+}
+
 describe('a tenant that a command has begun to remove', () => {
-  /** Begins, and is interrupted before it has removed a blob. */
   async function beginPurge(idTag: IdTag) {
-    const tenant = await server.createTenant(idTag)
+    await server.createTenant(idTag)
     await server.suspend(idTag)
-    const suspendedAt = Math.floor(server.clock.now() / 1000)
-    const { services, features } = server.running
-    const blobs = { removeTenant: () => Promise.reject(new Error('interrupted')) }
-    const purging = purgeTenantNow(
-      {
-        ...services,
-        ...features.identity,
-        blobs,
-        pause: async () => undefined,
-        noteBegun: (tx) => noteCommandPurge(services, tx, { ...tenant, suspendedAt }),
-        by: 'command line',
-      },
-      { ...tenant, suspendedAt },
-    )
-    await expect(purging).rejects.toThrow('interrupted')
+    await beginByCommand(idTag)
   }
 
   test('is not resumed, by nobody, and the same command continues', async () => {
@@ -100,6 +111,43 @@ describe('a tenant that a command has begun to remove', () => {
     const purged = (await trailOf(baseTag)).find(({ event }) => event === 'tenant.purged')
     expect(purged?.details).toEqual({ idTag, by: 'command line' })
   })
+})
+
+test.each([
+  ['the API', beginByApi, 4_000],
+  ['a command', beginByCommand, 3_600_000],
+])('a ban that ends resumes no tenant that %s has begun to remove', async (by, begin, continuedMs) => {
+  const idTag = `banned-by-${by.replace(' ', '-')}.localhost`.toLowerCase() as IdTag
+  await server.createTenant(idTag)
+  const admin = await server.as(baseTag)
+  const banExpiresAt = Math.floor(server.clock.now() / 1000) + 3
+  await admin.call(updateAdminProfile, { params: { idTag }, body: { status: 'Banned', banExpiresAt } })
+  await begin(idTag)
+  server.clock.advance(3_000)
+  await server.settle()
+  const { tenants } = server.running.features.identity
+  expect(await tenants.find(idTag)).toMatchObject({ suspendedAt: expect.any(Number), underWay: 'removal' })
+  expect(await findRelation(server.db.reader(serverTenant), idTag)).toMatchObject({ standing: undefined })
+  await expect(admin.call(resumeTenant, { params: { idTag } })).rejects.toMatchObject({ code: 'E-STATE' })
+  server.clock.advance(continuedMs)
+  await server.settle()
+  expect(await tenants.find(idTag)).toBeUndefined()
+  const purged = (await trailOf(baseTag)).filter(({ event }) => event === 'tenant.purged')
+  expect(purged.map(({ details }) => details?.idTag)).toContain(idTag)
+})
+
+test('a removal that is given up after all attempts resumes nobody, and can be begun again', async () => {
+  const idTag = 'given-up.localhost' as IdTag
+  const { tenantId } = await server.createTenant(idTag)
+  await beginByApi(idTag)
+  await server.db.transact(serverTenant, (tx) => endCommandPurge(tx, { tenantId }))
+  const admin = await server.as(baseTag)
+  await expect(admin.call(resumeTenant, { params: { idTag } })).rejects.toMatchObject({ code: 'E-STATE' })
+  expect(await line.fails('tenant', 'resume', idTag)).toMatchObject({ code: 'E-STATE' })
+  await beginByApi(idTag)
+  server.clock.advance(6_000)
+  await server.settle()
+  expect(await server.running.features.identity.tenants.find(idTag)).toBeUndefined()
 })
 
 test('a tenant that is resumed while its purge waits stays whole', async () => {

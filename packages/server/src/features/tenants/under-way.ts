@@ -1,0 +1,11 @@
+import { Failure } from '#lib/failure.ts'
+import type { HostedTenant } from './tenant.ts'
+
+export function beingRemoved(): Failure {
+  return new Failure('E-STATE', { message: 'This tenant is being removed.' })
+}
+
+/** Fails with `E-STATE` for a tenant that is being removed: a part of it may be gone. */
+export function assertNotRemoved({ underWay }: Pick<HostedTenant, 'underWay'>): void {
+  if (underWay === 'removal') throw beingRemoved()
+}
