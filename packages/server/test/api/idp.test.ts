@@ -20,8 +20,9 @@ import {
   verifyName,
 } from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findRelation } from '#features/relations/index.ts'
+import { changeRelation, findRelation, withStatus } from '#features/relations/index.ts'
 import { mailbox, NameProvider } from '#harness/name-provider.ts'
+import { serverTenant } from '#infra/db/index.ts'
 
 const dayMs = 86_400_000
 const alice = 'alice.localhost'
@@ -232,6 +233,15 @@ describe('registering a name', () => {
     )
     await names.server.createTenant('hosted.names.localhost')
     await expect(names.register('hosted')).rejects.toMatchObject(taken)
+  })
+
+  test.each(['Banned', 'Blocked'] as const)('of one that is %s on the server is refused', async (status) => {
+    const label = fresh()
+    const decided = { ...withStatus(status), at: nowSecs() }
+    await names.server.db.transact(serverTenant, async (tx) => {
+      await changeRelation(tx, `${label}.names.localhost` as IdTag, decided)
+    })
+    await expect(names.register(label)).rejects.toMatchObject(taken)
   })
 
   test('needs an identity with the right scope that the provider has not blocked', async () => {

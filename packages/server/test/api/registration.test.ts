@@ -5,9 +5,11 @@ import {
   getAuditLog,
   getMe,
   getSetting,
+  type IdTag,
   inviteCommunity,
   listPasskeys,
   login,
+  purgeTenant as purgeOverApi,
   putSetting,
   setPassword,
   updateAdminProfile,
@@ -15,9 +17,10 @@ import {
 } from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { purgeTenant } from '#app/purge/purge-tenant.ts'
+import { findRelation, statusOf } from '#features/relations/index.ts'
 import { linkIn, type ReadMail, readMails } from '#harness/mail-files.ts'
 import { TestServer } from '#harness/test-server.ts'
-import { listTenantTables } from '#infra/db/index.ts'
+import { listTenantTables, serverTenant } from '#infra/db/index.ts'
 
 const home = 'home.localhost'
 const taken = 'taken.home.localhost'
@@ -444,6 +447,30 @@ describe('asking for a name', () => {
     server.clock.advance(30 * 86_400_000)
     expect((await register({ idTag })).status).toBe(200)
   })
+
+  test.each([
+    ['Banned', ['E-PROFILE-EXISTS']],
+    ['Blocked', ['E-PROFILE-EXISTS']],
+    ['Suspended', []],
+    ['Trusted', []],
+  ] as const)(
+    'of somebody %s who was removed answers, when the name has rested: %j',
+    async (status, errors) => {
+      const admin = await server.as(home)
+      const idTag = `once-${status}.home.localhost`.toLowerCase()
+      await server.createTenant(idTag)
+      await admin.call(updateAdminProfile, { params: { idTag }, body: { status } })
+      const { data: asked } = await admin.call(purgeOverApi, { params: { idTag } })
+      const body = asked.confirm === undefined ? {} : { confirm: asked.confirm }
+      await admin.call(purgeOverApi, { params: { idTag }, body })
+      server.clock.advance(6_000)
+      await server.settle()
+      server.clock.advance(30 * 86_400_000)
+      expect((await verify({ idTag })).data.errors).toEqual(errors)
+      const decided = await findRelation(server.db.reader(serverTenant), idTag as IdTag)
+      expect(decided && statusOf(decided)).toBe(errors.length === 0 ? undefined : status)
+    },
+  )
 
   test('of a barred identity answers that it is taken', async () => {
     const admin = await server.as(home)

@@ -20,7 +20,7 @@ import { referenceHash } from '#features/accounts/index.ts'
 import { ownActionId } from '#features/actions/index.ts'
 import { sweepCopies } from '#features/files/copies/sweep-copies.ts'
 import { findUsage, sumUsage } from '#features/files/upload/storage-store.ts'
-import { changeStatus, findRelation } from '#features/relations/index.ts'
+import { changeStatus, findRelation, statusOf } from '#features/relations/index.ts'
 import { ImportSite } from '#harness/import-site.ts'
 import { type ArchiveRow, forgedRow, ownRow, type TenantArchive } from '#harness/tenant-archive.ts'
 import { type Person, TestNetwork } from '#harness/test-network.ts'
@@ -161,10 +161,11 @@ describe('a hostile archive', () => {
 
   /** The status that administrators of the target have given alice's name. */
   async function standing(): Promise<string | undefined> {
-    return (await findRelation(site.target.db.reader(serverTenant), alice.idTag))?.standing
+    const decided = await findRelation(site.target.db.reader(serverTenant), alice.idTag)
+    return decided && statusOf(decided)
   }
 
-  async function decide(status: 'Suspended' | 'Banned' | 'Active'): Promise<void> {
+  async function decide(status: 'Suspended' | 'Banned' | 'Blocked' | 'Active'): Promise<void> {
     const { services, features } = site.target.running
     const deps = { clock: services.clock, jobs: services.jobs, emit: features.identity.emit }
     await site.target.db.transact(serverTenant, async (tx) => {
@@ -214,15 +215,17 @@ describe('a hostile archive', () => {
     expect(after).toBe('Suspended')
   })
 
-  test('does not lift a ban by administrators', async () => {
-    await decide('Banned')
-    const path = await changed()
-    await attempt(path).catch(() => undefined)
-    const after = await standing()
-    await site.remove()
-    await decide('Active')
-    expect(after).toBe('Banned')
-  })
+  test.each(['Banned', 'Blocked'] as const)(
+    'does not lift by its name what administrators have decided: %s',
+    async (status) => {
+      await decide(status)
+      const attempted = attempt(await changed())
+      await expect(attempted).rejects.toMatchObject({ code: 'E-STATE' })
+      const after = await standing()
+      await decide('Active')
+      expect(after).toBe(status)
+    },
+  )
 
   test('does not keep unused blobs of others from their sweep by an odd name of one', async () => {
     await importing(await changed(), async ({ tenant }) => {

@@ -28,7 +28,8 @@ const purgeTenantJob = jobKind({
   keepDeadMs: 0,
 })
 
-type Suspended = HostedTenant & { readonly suspendedAt: number }
+/** A tenant that is to be removed. */
+export type Suspended = HostedTenant & { readonly suspendedAt: number }
 
 export async function queuePurge(
   jobs: Pick<Jobs, 'enqueue'>,

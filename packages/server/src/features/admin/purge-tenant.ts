@@ -1,6 +1,13 @@
 import { type AdminTenant, type IdTag, toIso } from '@kith/protocol'
 import { auditActor } from '#features/audit/index.ts'
-import { beginRemoval, beingRemoved, type HostedTenant } from '#features/tenants/index.ts'
+import { isBlockedByServer } from '#features/relations/index.ts'
+import {
+  beginRemoval,
+  beingRemoved,
+  findTenantByIdTag,
+  type HostedTenant,
+  suspendTenant,
+} from '#features/tenants/index.ts'
 import type { Identified } from '#infra/caller/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import type { Vault } from '#infra/keys/index.ts'
@@ -8,7 +15,7 @@ import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { assertMayChange, type ByAdmin, type ChangeIdentityDeps } from './change-identity.ts'
 import { adminViews } from './list-tenants.ts'
-import { findPurge, queuePurge } from './purge-job.ts'
+import { findPurge, queuePurge, type Suspended } from './purge-job.ts'
 
 export interface PurgeTenantDeps extends ChangeIdentityDeps {
   readonly vault: Vault
@@ -54,7 +61,7 @@ export async function purgeTenant(deps: PurgeTenantDeps, request: Purge): Promis
 
 /** Fails for a tenant that the caller may not remove, and for one that is being removed; but a command continues what a
  * command has begun. */
-export async function assertMayPurge(
+async function assertMayPurge(
   { db }: Pick<PurgeTenantDeps, 'db'>,
   request: ByAdmin,
   found: HostedTenant,
@@ -65,6 +72,27 @@ export async function assertMayPurge(
   const by = await findPurge(db.reader(serverTenant), found)
   const isOwn = by === 'command line' && 'by' in request
   if (by && !isOwn) throw beingRemoved()
+}
+
+/** The tenant that a command is to remove. One that is banned or blocked needs no suspension before, which would take the
+ * place of that decision. `E-STATE` for one that is active, and for whom `assertMayPurge` refuses. */
+export async function suspendedForPurge(
+  deps: ChangeIdentityDeps,
+  request: ByAdmin,
+  found: HostedTenant,
+): Promise<Suspended> {
+  await assertMayPurge(deps, request, found)
+  const { tenantId, idTag } = found
+  if (found.suspendedAt !== undefined) return { ...found, suspendedAt: found.suspendedAt }
+  return deps.db.transact(tenantId, async (tx) => {
+    if (!(await isBlockedByServer(tx, idTag)))
+      throw new Failure('E-STATE', {
+        message: `${idTag} is active. Suspend it first: kith tenant suspend ${idTag}`,
+      })
+    await suspendTenant(deps, tx)
+    const suspended = await findTenantByIdTag(tx, idTag)
+    return { ...found, suspendedAt: suspended?.suspendedAt ?? nowSecs(deps.clock) }
+  })
 }
 
 async function begin(deps: PurgeTenantDeps, request: Purge, found: HostedTenant): Promise<void> {

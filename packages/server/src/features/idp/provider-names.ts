@@ -1,6 +1,6 @@
 import type { IdTag } from '@kith/protocol'
 import { isQuarantined, labelsBelow, refusalOf } from '#features/registration/index.ts'
-import { findRelation, isSuspendedOrBanned } from '#features/relations/index.ts'
+import { findRelation } from '#features/relations/index.ts'
 import { findTenantByHost } from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import { type Database, type Reader, serverTenant } from '#infra/db/index.ts'
@@ -40,7 +40,7 @@ export async function findObjection(
   if (await deps.isBlockedDomain(idTag)) return { refusal: 'This server blocks this domain.' }
   const reader = deps.db.reader(serverTenant)
   const relation = await findRelation(reader, idTag)
-  if (relation && isSuspendedOrBanned(relation)) return 'taken'
+  if (relation?.isBlocked) return 'taken'
   if (await deps.isProxied(idTag)) return 'taken'
   if (await isQuarantined(reader, idTag, nowSecs(deps.clock))) return 'taken'
   return (await isGiven(reader, wanted)) ? 'taken' : undefined

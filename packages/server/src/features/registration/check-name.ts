@@ -1,6 +1,6 @@
 import type { IdTag } from '@kith/protocol'
 import type { Asker } from '#features/federation/index.ts'
-import { findRelation, isSuspendedOrBanned } from '#features/relations/index.ts'
+import { findRelation } from '#features/relations/index.ts'
 import type { Tenants } from '#features/tenants/index.ts'
 import { type Database, serverTenant } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
@@ -162,7 +162,7 @@ async function isTaken(deps: NameCheckDeps, name: IdTag): Promise<boolean> {
   if (await isHost(deps, name)) return true
   const reader = db.reader(serverTenant)
   const relation = await findRelation(reader, name)
-  if (relation && isSuspendedOrBanned(relation)) return true
+  if (relation?.isBlocked) return true
   if (await isQuarantined(reader, name, nowSecs(clock))) return true
   const labels = name.split('.')
   const parents = labels.slice(1, -1).map((_, from) => labels.slice(from + 1).join('.') as IdTag)

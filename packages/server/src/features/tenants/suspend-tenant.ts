@@ -1,5 +1,5 @@
 import type { IdTag } from '@kith/protocol'
-import { type RelationEmitter, setRelation, withStatus } from '#features/relations/index.ts'
+import { findRelation, type RelationEmitter, setRelation, withStatus } from '#features/relations/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { assertOthersLead } from './assert-others-lead.ts'
@@ -15,7 +15,8 @@ export interface SuspendDeps extends RelationEmitter {
 }
 
 /** Suspends the tenant of `tx`: it answers no requests, its tokens are refused, and the server accepts nothing from it,
- * until it is resumed. `E-STATE` when it is the only leader of a community, or is being removed. */
+ * until it is resumed. A ban or a block of the server stays. `E-STATE` when it is the only leader of a community, or is
+ * being removed. */
 export async function suspendTenant(deps: SuspendDeps, tx: Writer): Promise<void> {
   const tenant = await findTenantById(tx, tx.tenantId)
   if (tenant) {
@@ -23,7 +24,7 @@ export async function suspendTenant(deps: SuspendDeps, tx: Writer): Promise<void
     await assertOthersLead(tx, tenant.idTag)
   }
   await updateSuspension(tx, nowSecs(deps.clock))
-  await setServerStatus(deps, tx, 'Suspended')
+  if (tenant) await noteSuspended(deps, tx.as(serverTenant), tenant.idTag)
   await deps.revokeSessions(tx)
   tx.afterCommit(() => deps.tenants.forget())
 }
@@ -33,7 +34,7 @@ export async function resumeTenant(deps: Omit<SuspendDeps, 'revokeSessions'>, tx
   const tenant = await findTenantById(tx, tx.tenantId)
   if (tenant) assertNotRemoved(tenant)
   await updateSuspension(tx, null)
-  await setServerStatus(deps, tx, 'Active')
+  if (tenant) await noteActive(deps, tx.as(serverTenant), tenant.idTag)
   tx.afterCommit(() => deps.tenants.forget())
 }
 
@@ -50,13 +51,20 @@ export async function resumeNamed(
   await resumeTenant(deps, tx.as(tenant.tenantId))
 }
 
-async function setServerStatus(
+async function noteSuspended(
   deps: Pick<SuspendDeps, 'clock' | 'emit'>,
   tx: Writer,
-  status: 'Active' | 'Suspended',
+  idTag: IdTag,
 ): Promise<void> {
-  const tenant = await findTenantById(tx, tx.tenantId)
-  if (!tenant) return
-  const change = { ...withStatus(status), at: nowSecs(deps.clock) }
-  await setRelation(deps, tx.as(serverTenant), tenant.idTag, change)
+  // A ban or a block says more, and outlives the tenant.
+  if ((await findRelation(tx, idTag))?.isBlocked) return
+  await setRelation(deps, tx, idTag, { ...withStatus('Suspended'), at: nowSecs(deps.clock) })
+}
+
+async function noteActive(
+  deps: Pick<SuspendDeps, 'clock' | 'emit'>,
+  tx: Writer,
+  idTag: IdTag,
+): Promise<void> {
+  await setRelation(deps, tx, idTag, { ...withStatus('Active'), at: nowSecs(deps.clock) })
 }

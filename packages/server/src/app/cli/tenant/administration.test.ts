@@ -11,7 +11,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { purgeTenant as purgeTenantNow } from '#app/purge/purge-tenant.ts'
 import { endCommandPurge, noteCommandPurge } from '#features/admin/index.ts'
-import { findRelation } from '#features/relations/index.ts'
+import { findRelation, statusOf } from '#features/relations/index.ts'
 import type { CommandLine } from '#harness/command-line.ts'
 import { type LineBesideServer, openLineBesideServer } from '#harness/line-beside-server.ts'
 import type { TestServer } from '#harness/test-server.ts'
@@ -134,6 +134,37 @@ test.each([
   expect(await tenants.find(idTag)).toBeUndefined()
   const purged = (await trailOf(baseTag)).filter(({ event }) => event === 'tenant.purged')
   expect(purged.map(({ details }) => details?.idTag)).toContain(idTag)
+})
+
+test.each(['Banned', 'Blocked'] as const)('a command that removes somebody %s keeps that', async (status) => {
+  const idTag = `kept-${status}.localhost`.toLowerCase() as IdTag
+  await server.createTenant(idTag)
+  const admin = await server.as(baseTag)
+  await admin.call(updateAdminProfile, { params: { idTag }, body: { status, banReason: 'spam' } })
+  await line.json('tenant', 'purge', idTag, '--yes')
+  expect(await line.fails('tenant', 'list', idTag)).toMatchObject({ code: 'E-PROFILE-NOTFOUND' })
+  const decided = await findRelation(server.db.reader(serverTenant), idTag)
+  expect(decided).toMatchObject({ standingReason: 'spam' })
+  expect(decided && statusOf(decided)).toBe(status)
+})
+
+test('a ban that ends after its tenant is gone ends for the name', async () => {
+  const idTag = 'banned-for-a-day.localhost' as IdTag
+  await server.createTenant(idTag)
+  const admin = await server.as(baseTag)
+  const banExpiresAt = Math.floor(server.clock.now() / 1000) + 86_400
+  await admin.call(updateAdminProfile, { params: { idTag }, body: { status: 'Banned', banExpiresAt } })
+  await beginByApi(idTag)
+  server.clock.advance(6_000)
+  await server.settle()
+  const statusNow = async () => {
+    const decided = await findRelation(server.db.reader(serverTenant), idTag)
+    return decided && statusOf(decided)
+  }
+  expect(await statusNow()).toBe('Banned')
+  server.clock.advance(86_400_000)
+  await server.settle()
+  expect(await statusNow()).toBe('Active')
 })
 
 test('a removal that is given up after all attempts resumes nobody, and can be begun again', async () => {

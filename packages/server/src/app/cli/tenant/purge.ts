@@ -1,6 +1,6 @@
-import { assertMayPurge, endCommandPurge, noteCommandPurge } from '#features/admin/index.ts'
+import { endCommandPurge, noteCommandPurge, suspendedForPurge } from '#features/admin/index.ts'
 import type { Writer } from '#infra/db/index.ts'
-import { Failure } from '#lib/failure.ts'
+import { deciding } from '../../admin-features.ts'
 import { purgeTenant } from '../../purge/purge-tenant.ts'
 import { type Command, hasFlag, idTagArgument, UsageError } from '../command.ts'
 import { counted } from '../help.ts'
@@ -9,9 +9,9 @@ import { getOperator } from '../operator.ts'
 
 export const purge: Command = {
   name: 'tenant purge',
-  summary: 'Remove a suspended tenant with everything that belongs to it.',
+  summary: 'Remove a tenant that is suspended, banned or blocked, with everything that belongs to it.',
   description:
-    'This cannot be undone: make a backup or an export first. It works in small steps, so that a running server is not held up; after an interruption the same command continues, or the server after an hour, and until then the tenant cannot be resumed. It fails while the server removes the tenant, as an administrator has asked it to over the API. What other servers have received of the tenant stays there. A later owner of the name has no relation with anybody here. If the tenant is the only leader of a community, appoint another leader first: `kith tenant leader`.',
+    'This cannot be undone: make a backup or an export first. It works in small steps, so that a running server is not held up; after an interruption the same command continues, or the server after an hour, and until then the tenant cannot be resumed. It fails while the server removes the tenant, as an administrator has asked it to over the API. What other servers have received of the tenant stays there. A later owner of the name has no relation with anybody here; a ban or a block of the name stays, a suspension does not. If the tenant is the only leader of a community, appoint another leader first: `kith tenant leader`.',
   positionals: ['IDTAG'],
   options: { yes: { type: 'boolean', meaning: 'Without it nothing is removed.' } },
   async run(input) {
@@ -20,13 +20,8 @@ export const purge: Command = {
     return withProgram(input, async (program) => {
       const tenant = await getHosted(program, idTag)
       const { services, identity } = program
-      await assertMayPurge(services, await getOperator(program), tenant)
-      const { suspendedAt } = tenant
-      if (suspendedAt === undefined)
-        throw new Failure('E-STATE', {
-          message: `${idTag} is active. Suspend it first: kith tenant suspend ${idTag}`,
-        })
-      const suspended = { ...tenant, suspendedAt }
+      const deciders = deciding(services, identity)
+      const suspended = await suspendedForPurge(deciders, await getOperator(program), tenant)
       const noteBegun = (tx: Writer) => noteCommandPurge(services, tx, suspended)
       const noteEnded = (tx: Writer) => endCommandPurge(tx, tenant)
       const { pause } = input

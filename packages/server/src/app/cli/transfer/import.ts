@@ -3,7 +3,7 @@ import type { IdTag } from '@kith/protocol'
 import { openDelivery } from '#features/federation/index.ts'
 import { assertNotManaged } from '#features/idp/index.ts'
 import { isProxied } from '#features/proxy/index.ts'
-import { findRelation, isSuspendedOrBanned } from '#features/relations/index.ts'
+import { findRelation } from '#features/relations/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
 import type { IdentityFeatures } from '../../identity-features.ts'
@@ -69,9 +69,9 @@ export function importDeps(
       await assertNotManaged(tx, name)
       if (await isProxied(tx, name)) throw new Failure('E-PROFILE-EXISTS')
       const decided = await findRelation(tx.as(serverTenant), name)
-      if (decided && isSuspendedOrBanned(decided))
+      if (decided?.isBlocked)
         throw new Failure('E-STATE', {
-          message: `An administrator has suspended or banned ${name} on this server.`,
+          message: `An administrator has suspended, banned or blocked ${name} on this server.`,
         })
     },
   }
