@@ -9,6 +9,7 @@ import {
   noteRemoval,
   removeTenant,
   type Tenants,
+  withdrawAdmission,
 } from '#features/tenants/index.ts'
 import type { BlobStore } from '#infra/blobs/index.ts'
 import {
@@ -95,7 +96,7 @@ export async function removeTraces(
 }
 
 /** Removes everything that a tenant has, but for the tenant itself. */
-export async function removeContents(
+async function removeContents(
   deps: PurgeDeps,
   tenant: Pick<HostedTenant, 'tenantId'>,
 ): Promise<{ rows: number; blobs: number }> {
@@ -105,6 +106,17 @@ export async function removeContents(
   // Jobs that were added by a job under way, such as a further portion of deliveries.
   await deps.db.transact(tenant.tenantId, (tx) => removeJobs(tx))
   return { rows, blobs: await deps.blobs.removeTenant(tenant.tenantId) }
+}
+
+/** Takes back a tenant of which an import has brought a part. It never took part, so what others gave to its name stays.
+ * Can be repeated after any interruption. */
+export async function withdrawImport(
+  deps: PurgeDeps,
+  tenant: Pick<HostedTenant, 'tenantId'>,
+): Promise<{ rows: number; blobs: number }> {
+  const removed = await removeContents(deps, tenant)
+  await deps.db.transact(tenant.tenantId, (tx) => withdrawAdmission(deps, tx))
+  return removed
 }
 
 async function untilNoticed(

@@ -1,10 +1,11 @@
-import type { IdTag } from '@kith/protocol'
+import type { IdTag, ProfileStatus } from '@kith/protocol'
 import { type Actor, auditActor } from '#features/audit/index.ts'
 import { changesStatus, type MemberChange } from '#features/communities/index.ts'
 import { changeOwnProfile, type ProfileEvent } from '#features/profiles/index.ts'
 import { changeStatus, type RelationEvent } from '#features/relations/index.ts'
 import {
   appointAdmin,
+  assertNotImported,
   assertOthersLead,
   dismissAdmin,
   findTenantByIdTag,
@@ -52,6 +53,7 @@ export async function changeIdentity(deps: ChangeIdentityDeps, request: ChangeId
     // What is in memory may be older than a decision of another process.
     const now = await findTenantByIdTag(tx, idTag)
     if (now) await assertNotPurged(tx.as(serverTenant), now)
+    if (now && !bars(change.status)) assertNotImported(now)
     if (change.name !== undefined && hosted)
       await changeOwnProfile(deps, tx.as(hosted.tenantId), { idTag, name: change.name })
     if (isAdmin === true) await appointAdmin(deps, tx, idTag)
@@ -99,6 +101,11 @@ function adminIn(roles: readonly string[]): boolean {
   return roles.includes('SADM')
 }
 
+/** Does the status keep a tenant from being served? */
+function bars(status: ProfileStatus | undefined): boolean {
+  return status === 'Suspended' || status === 'Banned'
+}
+
 async function setStatus(
   deps: ChangeIdentityDeps,
   tx: Writer,
@@ -107,11 +114,11 @@ async function setStatus(
 ): Promise<void> {
   if (!changesStatus(change)) return
   const { status, banExpiresAt: until, banReason: reason } = change
-  const bars = status === 'Suspended' || status === 'Banned'
-  if (bars || status === 'Blocked') await assertOthersLead(tx, idTag)
+  const isBar = bars(status)
+  if (isBar || status === 'Blocked') await assertOthersLead(tx, idTag)
   const own = hosted && tx.as(hosted.tenantId)
-  if (own && status !== undefined && !bars && hosted.suspendedAt !== undefined) await resumeTenant(deps, own)
-  if (own && bars) await suspendTenant(deps, own)
+  if (own && status !== undefined && !isBar && hosted.suspendedAt !== undefined) await resumeTenant(deps, own)
+  if (own && isBar) await suspendTenant(deps, own)
   await changeStatus(deps, tx.as(serverTenant), idTag, { status, until, reason })
 }
 

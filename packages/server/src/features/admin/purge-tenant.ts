@@ -2,6 +2,7 @@ import { type AdminTenant, type IdTag, toIso } from '@kith/protocol'
 import { auditActor } from '#features/audit/index.ts'
 import { isBlockedByServer } from '#features/relations/index.ts'
 import {
+  assertNotImported,
   beginRemoval,
   beingRemoved,
   findTenantByIdTag,
@@ -68,6 +69,7 @@ async function assertMayPurge(
 ): Promise<void> {
   const { tenant, caller } = request
   const { idTag } = found
+  assertNotImported(found)
   await assertMayChange({ db }, { tenant, caller, idTag, change: { status: 'Suspended' } }, found)
   const by = await findPurge(db.reader(serverTenant), found)
   const isOwn = by === 'command line' && 'by' in request

@@ -1,4 +1,4 @@
-export { admitTenant, endAdmission, withdrawAdmission } from './admit-tenant.ts'
+export { admitTenant, assertAdmitted, endAdmission, withdrawAdmission } from './admit-tenant.ts'
 export { appointAdmin, dismissAdmin } from './appoint-admin.ts'
 export { assertFreeSlot } from './assert-free-slot.ts'
 export { assertOthersLead } from './assert-others-lead.ts'
@@ -31,4 +31,4 @@ export {
   tenantTableMigrations,
   underWayMigrations,
 } from './tenants-migrations.ts'
-export { assertNotRemoved, beingRemoved } from './under-way.ts'
+export { assertNotImported, assertNotRemoved, assertWhole, beingRemoved } from './under-way.ts'

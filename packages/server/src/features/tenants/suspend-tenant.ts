@@ -5,7 +5,7 @@ import { type Clock, nowSecs } from '#lib/clock.ts'
 import { assertOthersLead } from './assert-others-lead.ts'
 import type { Tenants } from './open-tenants.ts'
 import { findTenantById, findTenantByIdTag, updateSuspension } from './tenant-store.ts'
-import { assertNotRemoved } from './under-way.ts'
+import { assertNotRemoved, assertWhole } from './under-way.ts'
 
 export interface SuspendDeps extends RelationEmitter {
   readonly tenants: Pick<Tenants, 'forget'>
@@ -29,17 +29,17 @@ export async function suspendTenant(deps: SuspendDeps, tx: Writer): Promise<void
   tx.afterCommit(() => deps.tenants.forget())
 }
 
-/** Ends a suspension, or a ban. `E-STATE` for a tenant that is being removed. */
+/** Ends a suspension, or a ban. `E-STATE` for a tenant that is not whole. */
 export async function resumeTenant(deps: Omit<SuspendDeps, 'revokeSessions'>, tx: Writer): Promise<void> {
   const tenant = await findTenantById(tx, tx.tenantId)
-  if (tenant) assertNotRemoved(tenant)
+  if (tenant) assertWhole(tenant)
   await updateSuspension(tx, null)
   if (tenant) await noteActive(deps, tx.as(serverTenant), tenant.idTag)
   tx.afterCommit(() => deps.tenants.forget())
 }
 
 /** Ends the suspension of an identity if it is a tenant and `tx` is the server's: other tenants suspend no one on the
- * server. One that is being removed stays suspended. */
+ * server. One that is not whole stays suspended. */
 export async function resumeNamed(
   deps: Omit<SuspendDeps, 'revokeSessions'>,
   tx: Writer,

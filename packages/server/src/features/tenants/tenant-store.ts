@@ -160,6 +160,7 @@ export async function insertTenant(
       owner_tag: tenant.ownerTag ?? null,
       is_base: tenant.isBase ? 1 : 0,
       suspended_at: tenant.suspendedAt ?? null,
+      under_way: tenant.underWay ?? null,
       created_at: tenant.createdAt,
       hosted_since: hostedSince,
     })
@@ -190,7 +191,7 @@ export async function updateSuspension(tx: Writer, suspendedAt: number | null): 
 }
 
 /** Notes what the suspended tenant of `tx` is in the middle of. False when there is none, or one that is not suspended. */
-export async function updateUnderWay(tx: Writer, underWay: UnderWay): Promise<boolean> {
+export async function updateUnderWay(tx: Writer, underWay: UnderWay | null): Promise<boolean> {
   const updated = await tx
     .tables<TenantTables>()
     .updateTable('tenants')

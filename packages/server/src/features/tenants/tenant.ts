@@ -16,7 +16,7 @@ export interface HostedTenant extends Tenant {
 }
 
 /** What a suspended tenant is in the middle of, and so is not whole: nothing resumes it. */
-export type UnderWay = 'removal'
+export type UnderWay = 'import' | 'removal'
 
 declare const epochBrand: unique symbol
 /** Counts how often a tenant has ended all its sign-ins. A sign-in checked in one epoch opens no session in the next. */

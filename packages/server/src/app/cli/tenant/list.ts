@@ -12,7 +12,7 @@ export const listTenants: Command = {
   name: 'tenant list',
   summary: 'Show the tenants of this server with what they store, or one of them.',
   description:
-    'The last day is that of the last sign-in, as far as its session is kept: it goes a day after its end.',
+    'The last day is that of the last sign-in, as far as its session is kept: it goes a day after its end. `importing` and `removing` are suspended tenants that are not whole: an import or a removal is under way, or was interrupted.',
   positionals: ['[IDTAG]'],
   options: {},
   async run(input) {
@@ -23,9 +23,13 @@ export const listTenants: Command = {
   },
 }
 
-type ListedTenant = AdminTenant & Pick<ReturnType<typeof tenantView>, 'ownerTag' | 'appDomain'>
+type ListedTenant = AdminTenant & Pick<ReturnType<typeof tenantView>, 'ownerTag' | 'appDomain' | 'underWay'>
 
-function rowOf({ idTag, isBase, type, status, createdAt, usedBytes, lastSignInAt = '' }: ListedTenant) {
+const underWayWords = { import: 'importing', removal: 'removing' } as const
+
+function rowOf(tenant: ListedTenant) {
+  const { idTag, isBase, type, createdAt, usedBytes, underWay, lastSignInAt = '' } = tenant
+  const status = underWay ? underWayWords[underWay] : tenant.status
   const days = [createdAt, lastSignInAt].map((time) => time.slice(0, 10))
   return [idTag, isBase ? 'base' : type, status, days[0] ?? '', sizeText(usedBytes), days[1] ?? '']
 }

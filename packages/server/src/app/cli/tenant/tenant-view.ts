@@ -3,7 +3,7 @@ import type { HostedTenant } from '#features/tenants/index.ts'
 
 /** A tenant as commands print it in JSON. */
 export function tenantView(tenant: HostedTenant) {
-  const { idTag, type, isBase, createdAt, ownerTag, appDomain, suspendedAt } = tenant
+  const { idTag, type, isBase, createdAt, ownerTag, appDomain, suspendedAt, underWay } = tenant
   return {
     idTag,
     type,
@@ -12,6 +12,7 @@ export function tenantView(tenant: HostedTenant) {
     createdAt: toIso(createdAt),
     ...(ownerTag === undefined ? {} : { ownerTag }),
     ...(appDomain === undefined ? {} : { appDomain }),
+    ...(underWay === undefined ? {} : { underWay }),
     ...(suspendedAt === undefined ? {} : { suspendedAt: toIso(suspendedAt) }),
   }
 }

@@ -10,10 +10,11 @@ import { forgetRemoteProfile } from '#features/profiles/index.ts'
 import { queueStandingEnds } from '#features/relations/index.ts'
 import {
   admitTenant,
+  assertAdmitted,
   endAdmission,
+  findTenantByIdTag,
   type HostedTenant,
   type Tenants,
-  withdrawAdmission,
 } from '#features/tenants/index.ts'
 import {
   type About,
@@ -34,12 +35,13 @@ import {
   isRefusedValue,
   listAppliedMigrations,
   serverTenant,
+  type TenantId,
   type Writer,
 } from '#infra/db/index.ts'
 import type { Signatures, SigningKeys, Vault } from '#infra/keys/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
-import { type PurgeDeps, removeContents } from '../../purge/purge-tenant.ts'
+import { type PurgeDeps, withdrawImport } from '../../purge/purge-tenant.ts'
 import { openRowTaker, type RowTaker } from './take-rows.ts'
 
 interface ImportDeps extends PurgeDeps, QueueMovedDeps {
@@ -60,15 +62,13 @@ const maxJobs = 100_000
 const maxLinesPerPart = 1000
 
 /** Makes a tenant of what another server has exported. Until everything is there it is suspended, and when something is
- * wrong nothing of it stays. An import that was killed leaves a suspended tenant, to be purged. */
+ * wrong nothing of it stays. What an import that was killed has left is taken back by the next one of the same name. */
 export async function importTenant(deps: ImportDeps, path: string): Promise<Imported> {
   const files = readArchive(path)
   try {
     const about = await readFirst(deps, files)
     const admitted = await admit(deps, about)
-    const filled = await fill(deps, admitted, { about, files })
-    const { suspendedAt: _admission, ...active } = admitted
-    return { about, tenant: about.tenant.isSuspended ? admitted : active, ...filled }
+    return { about, ...(await fill(deps, admitted, { about, files })) }
   } finally {
     await files.return(undefined)
   }
@@ -78,15 +78,14 @@ async function fill(
   deps: ImportDeps,
   tenant: HostedTenant,
   { about, files }: { readonly about: About; readonly files: AsyncGenerator<ArchivedFile> },
-): Promise<Manifest & Pick<Imported, 'leftOut'>> {
+): Promise<Omit<Imported, 'about'>> {
   try {
     const rows = openRowTaker(deps, tenant)
     const taken = await takeFiles(deps, tenant, { files, rows })
-    await refusing('the whole', () => finish(deps, tenant, { about, rows, ...taken }))
-    return { ...taken.manifest, leftOut: rows.leftOut }
+    const imported = await refusing('the whole', () => finish(deps, tenant, { about, rows, ...taken }))
+    return { ...taken.manifest, tenant: imported, leftOut: rows.leftOut }
   } catch (error) {
-    await removeContents(deps, tenant)
-    await deps.db.transact(tenant.tenantId, (tx) => withdrawAdmission(deps, tx))
+    await withdrawImport(deps, tenant)
     throw error
   }
 }
@@ -111,6 +110,8 @@ async function admit(deps: ImportDeps, { tenant }: About): Promise<HostedTenant>
   const { db, clock } = deps
   const idTag = parseIdTag(tenant.idTag)
   if (!idTag) throw unreadable('it names no identity')
+  const former = await findTenantByIdTag(db.reader(serverTenant), idTag)
+  if (former?.underWay === 'import') await withdrawImport(deps, former)
   return db.transact(serverTenant, async (tx) => {
     const { type, createdAt } = tenant
     const now = nowSecs(clock)
@@ -118,11 +119,8 @@ async function admit(deps: ImportDeps, { tenant }: About): Promise<HostedTenant>
     for (const name of [idTag, ...(appDomain ? [appDomain] : [])]) await deps.assertFree(tx, name)
     await forgetRemoteProfile(tx, idTag)
     const row = {
-      idTag,
-      type,
-      createdAt,
-      isBase: false,
-      suspendedAt: now,
+      ...{ idTag, type, createdAt, isBase: false },
+      ...{ suspendedAt: now, underWay: 'import' as const },
       ...(appDomain ? { appDomain } : {}),
     }
     const admitted = await admitTenant(tx, row, now)
@@ -179,7 +177,7 @@ async function openIntake(deps: ImportDeps, { tenantId, idTag }: HostedTenant, r
       await refusing(`its table ${name}`, async () => {
         const side = { vault, tenantId, now: nowSecs(deps.clock) }
         const write = await rows.take(table, decodeRows(text, table, side))
-        await db.transact(tenantId, write)
+        await whileAdmitted(db, tenantId, write)
       })
     },
     async takeBlob(hash: string, { size, bytes }: ArchivedFile) {
@@ -188,7 +186,7 @@ async function openIntake(deps: ImportDeps, { tenantId, idTag }: HostedTenant, r
       try {
         if (staged.hash !== hash) throw unreadable(`its blob ${hash} is damaged`)
         await staged.keep()
-        await db.transact(tenantId, (tx) => setBlobSize(tx, { hash, size: staged.size }))
+        await whileAdmitted(db, tenantId, (tx) => setBlobSize(tx, { hash, size: staged.size }))
       } finally {
         await staged.discard()
       }
@@ -211,6 +209,14 @@ async function openIntake(deps: ImportDeps, { tenantId, idTag }: HostedTenant, r
   }
 }
 
+/** Nothing is added to a tenant that another command has taken back meanwhile. */
+async function whileAdmitted(db: Database, tenantId: TenantId, write: (tx: Writer) => Promise<unknown>) {
+  await db.transact(tenantId, async (tx) => {
+    await assertAdmitted(tx)
+    await write(tx)
+  })
+}
+
 function linesOf(text: string): string[] {
   const lines = text.split('\n').filter((line) => line !== '')
   if (lines.length > maxLinesPerPart) throw unreadable(`a part of it has more than ${maxLinesPerPart} lines`)
@@ -218,9 +224,9 @@ function linesOf(text: string): string[] {
 }
 
 /** Says which part is refused, and why: by its form, or because the database does not take it. */
-async function refusing(part: string, work: () => Promise<void>): Promise<void> {
+async function refusing<Result>(part: string, work: () => Promise<Result>): Promise<Result> {
   try {
-    await work()
+    return await work()
   } catch (error) {
     if (isRefusedValue(error)) throw unreadable(`${part} holds what no server has written`)
     const issue = error instanceof Failure && error.code === 'E-VALIDATION' ? firstIssue(error) : undefined
@@ -242,18 +248,18 @@ async function finish(
   deps: ImportDeps,
   { tenantId, idTag }: HostedTenant,
   { about, rows, jobs }: { readonly about: About; readonly rows: RowTaker } & Pick<Taken, 'jobs'>,
-): Promise<void> {
+): Promise<HostedTenant> {
   const keys = await deps.signingKeys.list(tenantId)
   if (keys.length === 0) throw new Failure('E-VALIDATION', { message: `The export has no keys of ${idTag}.` })
-  await deps.db.transact(tenantId, async (tx) => {
+  return deps.db.transact(tenantId, async (tx) => {
     if (!about.withKeys) await deps.signingKeys.rotate(tx)
     await assertMovedFolders(tx)
     await dropStrayParts(tx)
     for (const write of rows.late) await write(tx)
     await recountUsage(tx, [...(await listDocumentBytes(tx)), ...(await listDatabaseBytes(tx))])
     await queueWork(deps, tx, jobs)
-    if (!about.tenant.isSuspended) await endAdmission(deps, tx)
     await auditCommand(deps, tx, { event: 'tenant.imported' })
+    return endAdmission(deps, tx, about.tenant)
   })
 }
 

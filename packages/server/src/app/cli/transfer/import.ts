@@ -19,7 +19,7 @@ export const importCommand: Command = {
   name: 'import',
   summary: 'Make a tenant of what another server has exported.',
   description:
-    'Both servers run the same version of the program. The identity must be free here; its DNS is to point to this server from then on, and the tenant on the other server is to be suspended. Until everything is there the tenant is suspended; when something is wrong, nothing of it stays. Whoever wrote the file decides what the account says, and nothing of anybody else: what others have said is shown to the account alone until their signatures are verified, which the server does by and by. `docs/operations/moving.md` says what is believed and what stays behind.',
+    'Both servers run the same version of the program. The identity must be free here; its DNS is to point to this server from then on, and the tenant on the other server is to be suspended. Until everything is there the tenant is suspended, and cannot be resumed; when something is wrong, nothing of it stays. What an import that was killed has left goes with the next import of the same identity, or with `kith tenant purge`. Who is suspended or banned meanwhile stays so. Whoever wrote the file decides what the account says, and nothing of anybody else: what others have said is shown to the account alone until their signatures are verified, which the server does by and by. `docs/operations/moving.md` says what is believed and what stays behind.',
   positionals: ['FILE'],
   options: {},
   async run(input) {
@@ -29,12 +29,13 @@ export const importCommand: Command = {
     const rows = Object.values(imported.tables).reduce((sum, table) => sum + table.rows, 0)
     const { blobs, jobs, about, leftOut } = imported
     const key = about.withKeys ? 'It keeps its signing key.' : 'It has a new signing key.'
+    const standing = imported.tenant.suspendedAt === undefined ? '' : ' It is suspended.'
     const password =
       about.withPassword === false
         ? ` It has no password: its passkeys work, and so does: kith tenant password ${idTag}`
         : ''
     return {
-      text: `${idTag} lives here now: ${counted(rows, 'row')}, ${counted(jobs, 'job')} and ${counted(blobs.count, 'blob')}. ${key}${password}${omissions(imported)}`,
+      text: `${idTag} lives here now: ${counted(rows, 'row')}, ${counted(jobs, 'job')} and ${counted(blobs.count, 'blob')}. ${key}${standing}${password}${omissions(imported)}`,
       data: { tenant: tenantView(imported.tenant), withKeys: about.withKeys, rows, jobs, blobs, leftOut },
     }
   },
