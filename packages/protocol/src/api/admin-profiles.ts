@@ -53,13 +53,13 @@ export const sendPasswordReset = contract({
   tag,
   summary: 'Mail a tenant a link with which to set a new password',
   description:
-    'The link works for 24 hours. `sent` is false where there is no account, or no address to mail to.',
+    'The link works for 24 hours. `sent` is false where there is no account, or no address to mail to. 409 for a tenant that is being removed or imported.',
   auth: 'required',
   unscoped: true,
   role: 'SADM',
   params: Type.Object({ idTag: IdTagInput }),
   reply: { kind: 'data', status: 200, schema: Type.Object({ sent: Type.Boolean() }) },
-  errors: ['E-PROFILE-NOTFOUND'],
+  errors: ['E-PROFILE-NOTFOUND', 'E-STATE'],
 })
 
 export const adminProfileContracts = [updateAdminProfile, sendPasswordReset]

@@ -93,7 +93,7 @@ export const inviteCommunity = contract({
       expiresAt: UnixTime,
     }),
   },
-  errors: ['E-PROFILE-NOTFOUND'],
+  errors: ['E-PROFILE-NOTFOUND', 'E-STATE'],
   example: { body: { targetIdTag: 'alice.example.com' } },
 })
 

@@ -2,7 +2,7 @@ import type { IdTag } from '@kith/protocol'
 import type { TellingBus } from '#features/bus/index.ts'
 import { openDomainBlocks } from '#features/federation/index.ts'
 import type { ProviderZones } from '#features/idp/index.ts'
-import { findBaseTenant, type HostedTenant, type Tenants } from '#features/tenants/index.ts'
+import { assertWhole, findBaseTenant, type HostedTenant, type Tenants } from '#features/tenants/index.ts'
 import { type Config, readConfig } from '#infra/config/index.ts'
 import { serverTenant, type TenantId } from '#infra/db/index.ts'
 import { Events } from '#infra/events/index.ts'
@@ -100,8 +100,16 @@ async function assertReady(config: Config, { mayBegin, mayMigrate }: ProgramOpti
     })
 }
 
-/** A tenant of this server; a failure that names it when there is none. */
-export async function getHosted({ identity, services }: Program, idTag: IdTag): Promise<HostedTenant> {
+/** A tenant of this server, to do something with it. A failure that names it when there is none, and `E-STATE` when it is
+ * being removed or imported: what is done with a part of a tenant would only seem to succeed. */
+export async function getHosted(program: Program, idTag: IdTag): Promise<HostedTenant> {
+  const tenant = await getListed(program, idTag)
+  assertWhole(tenant)
+  return tenant
+}
+
+/** The same, whole or not: for commands that only look, and for those that end what is under way. */
+export async function getListed({ identity, services }: Program, idTag: IdTag): Promise<HostedTenant> {
   const tenant = await identity.tenants.find(idTag)
   if (tenant) return tenant
   const base = await findBaseTenant(services.db.reader(serverTenant))

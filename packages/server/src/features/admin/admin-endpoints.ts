@@ -9,7 +9,7 @@ import {
 import { type ChangeMemberDeps, changeMember, type MemberChange } from '#features/communities/index.ts'
 import { banView, changeOwnProfile, type FindProfileDeps, findProfile } from '#features/profiles/index.ts'
 import { findRelation, noRelation, type Relation, rankOf, statusOf } from '#features/relations/index.ts'
-import { isAppointedAdmin, type Tenants } from '#features/tenants/index.ts'
+import { assertNotRemoved, isAppointedAdmin, type Tenants } from '#features/tenants/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import { bind, type Endpoint } from '#infra/http/index.ts'
@@ -78,6 +78,9 @@ async function renameCommunity(deps: AdminEndpointDeps, request: Request): Promi
 
 async function changeOnServer(deps: AdminEndpointDeps, request: Request): Promise<AdminProfile> {
   const { tenant, idTag, change } = request
+  const hosted = await deps.tenants.find(idTag)
+  // Its profile may be gone already.
+  if (hosted) assertNotRemoved(hosted)
   const known = await find(deps, idTag, tenant)
   if (change.roles?.includes('SADM')) assertCanAdminister(known)
   await changeIdentity(deps, request)

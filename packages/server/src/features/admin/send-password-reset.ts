@@ -1,7 +1,7 @@
 import type { IdTag } from '@kith/protocol'
 import { assertQueued, type MakeReferenceDeps, mailReference } from '#features/accounts/index.ts'
 import { auditActor, auditAtBase } from '#features/audit/index.ts'
-import type { Tenants } from '#features/tenants/index.ts'
+import { assertWhole, findTenantByIdTag, type Tenants } from '#features/tenants/index.ts'
 import type { Database } from '#infra/db/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
 import { Failure } from '#lib/failure.ts'
@@ -16,6 +16,7 @@ export interface PasswordResetDeps extends MakeReferenceDeps {
 const validSecs = 24 * 3600
 
 /** Mails a tenant's owner a link with which to set a new password; false when the tenant has no owner with an address.
+ * `E-STATE` when it is being removed or imported,
  * `E-RATELIMIT` when the mailbox has had too many mails, and it was never proved to be the owner's. */
 export async function sendPasswordReset(
   deps: PasswordResetDeps,
@@ -25,6 +26,8 @@ export async function sendPasswordReset(
   const tenant = await deps.tenants.find(idTag)
   if (!tenant) throw new Failure('E-PROFILE-NOTFOUND')
   return deps.db.transact(tenant.tenantId, async (tx) => {
+    // What is in memory may be older than its removal.
+    assertWhole((await findTenantByIdTag(tx, idTag)) ?? tenant)
     const queued = await mailReference(deps, tx, { type: 'password-reset', validSecs })
     assertQueued(deps, queued)
     if (!queued.isQueued) return false

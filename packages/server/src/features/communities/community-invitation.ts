@@ -6,7 +6,7 @@ import {
   makeReference,
 } from '#features/accounts/index.ts'
 import { audit } from '#features/audit/index.ts'
-import type { Tenants } from '#features/tenants/index.ts'
+import { assertWhole, findTenantByIdTag, type Tenants } from '#features/tenants/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import type { Database, Writer } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
@@ -44,6 +44,9 @@ export async function inviteToFound(
   const expiresAt = nowSecs(deps.clock) + days * daySecs
   return deps.db.transact(tenant.tenantId, async (tx) => {
     await assertSessionLives(deps, tx, caller)
+    const target = await findTenantByIdTag(tx, targetTag)
+    // It would be there for the next owner of a name that is being forgotten.
+    if (target) assertWhole(target)
     const { refId } = await makeReference(deps, tx, {
       type: 'invite',
       createdBy: caller.idTag,

@@ -4,7 +4,7 @@ import type { HostedTenant } from '#features/tenants/index.ts'
 import { openRealtimeFeatures } from '../../realtime-features.ts'
 import { type Command, hasFlag, readIdTag, textOption } from '../command.ts'
 import { columns, counted } from '../help.ts'
-import { eachTenant, getHosted, type Program, withProgram } from '../open-program.ts'
+import { eachTenant, getListed, type Program, withProgram } from '../open-program.ts'
 
 // So many are listed; the rest is only counted.
 const maxNamed = 1000
@@ -79,7 +79,7 @@ async function verify(program: Program, idTag: IdTag | undefined, deep: boolean)
     report.contents.files += contents.files
     report.contents.snapshots += contents.snapshots
   }
-  if (idTag) await look(await getHosted(program, idTag))
+  if (idTag) await look(await getListed(program, idTag))
   else for await (const tenant of eachTenant(identity.tenants)) await look(tenant)
   return report
 }

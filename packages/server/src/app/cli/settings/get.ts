@@ -1,7 +1,7 @@
 import { getSetting } from '#features/settings/index.ts'
 import { argument, type Command } from '../command.ts'
 import { withProgram } from '../open-program.ts'
-import { findPlace, placeView, tenantOption, valueText } from './setting-place.ts'
+import { findPlaceToRead, placeView, tenantOption, valueText } from './setting-place.ts'
 
 export const settingsGet: Command = {
   name: 'settings get',
@@ -13,7 +13,7 @@ export const settingsGet: Command = {
   async run(input) {
     const name = argument(input, 'NAME')
     return withProgram(input, async (program) => {
-      const place = await findPlace(program, input)
+      const place = await findPlaceToRead(program, input)
       const deps = { db: program.services.db, settings: program.identity.settings }
       const [, value] = await getSetting(deps, { ...place, name })
       return { text: valueText(value), data: { ...placeView(place), name, value } }

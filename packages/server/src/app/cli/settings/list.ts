@@ -3,7 +3,7 @@ import { listSettings } from '#features/settings/index.ts'
 import type { Command } from '../command.ts'
 import { columns } from '../help.ts'
 import { withProgram } from '../open-program.ts'
-import { findPlace, placeView, tenantOption, valueText } from './setting-place.ts'
+import { findPlaceToRead, placeView, tenantOption, valueText } from './setting-place.ts'
 
 export const settingsList: Command = {
   name: 'settings list',
@@ -14,7 +14,7 @@ export const settingsList: Command = {
   options: tenantOption,
   async run(input) {
     return withProgram(input, async (program) => {
-      const place = await findPlace(program, input)
+      const place = await findPlaceToRead(program, input)
       const { db } = program.services
       const listed = await listSettings({ db, settings: program.identity.settings }, place)
       const settings = listed.map(([name, value]) => ({ name, value, isDefault: isDefault(name, value) }))

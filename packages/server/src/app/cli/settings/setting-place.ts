@@ -1,7 +1,7 @@
 import type { ByAdmin } from '#features/admin/index.ts'
 import type { HostedTenant } from '#features/tenants/index.ts'
 import { type CommandInput, readIdTag, textOption } from '../command.ts'
-import { getHosted, type Program } from '../open-program.ts'
+import { getHosted, getListed, type Program } from '../open-program.ts'
 import { getOperator } from '../operator.ts'
 
 export const tenantOption = {
@@ -14,12 +14,21 @@ export const tenantOption = {
 
 export type SettingPlace = ByAdmin & { readonly level: 'tenant' | 'global' }
 
-/** Where the command reads or sets a value: for a tenant, or for all that have none of their own. */
-export async function findPlace(program: Program, input: CommandInput): Promise<SettingPlace> {
+/** Where the command sets a value: for a tenant, or for all that have none of their own. */
+export function findPlace(program: Program, input: CommandInput): Promise<SettingPlace> {
+  return placeOf(program, input, getHosted)
+}
+
+/** Where the command reads one. */
+export function findPlaceToRead(program: Program, input: CommandInput): Promise<SettingPlace> {
+  return placeOf(program, input, getListed)
+}
+
+async function placeOf(program: Program, input: CommandInput, get: typeof getHosted): Promise<SettingPlace> {
   const operator = await getOperator(program)
   const named = textOption(input, 'tenant')
   if (named === undefined) return { ...operator, level: 'global' }
-  const tenant: HostedTenant = await getHosted(program, readIdTag(named))
+  const tenant: HostedTenant = await get(program, readIdTag(named))
   return { ...operator, tenant, level: 'tenant' }
 }
 

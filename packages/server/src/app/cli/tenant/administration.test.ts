@@ -1,11 +1,15 @@
+import { readdir } from 'node:fs/promises'
 import {
   getAuditLog,
   getProxyToken,
   getStatistics,
   type IdTag,
+  inviteCommunity,
   login,
   purgeTenant,
   resumeTenant,
+  sendPasswordReset,
+  suspendTenant,
   updateAdminProfile,
 } from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -76,6 +80,22 @@ async function beginByApi(idTag: IdTag) {
 }
 
 describe('a tenant that a command has begun to remove', () => {
+  const refused = { exitCode: 1, code: 'E-STATE', message: 'This tenant is being removed.' }
+  let isHalf = false
+
+  /** One for all tests that find it so. */
+  async function halfRemoved(): Promise<IdTag> {
+    const idTag = 'half-removed.localhost' as IdTag
+    if (isHalf) return idTag
+    isHalf = true
+    await server.createTenant('led.localhost', { type: 'community' })
+    await server.createTenant(idTag)
+    await line.json('tenant', 'role', idTag, 'SADM')
+    await server.suspend(idTag)
+    await beginByCommand(idTag)
+    return idTag
+  }
+
   async function beginPurge(idTag: IdTag) {
     await server.createTenant(idTag)
     await server.suspend(idTag)
@@ -99,6 +119,57 @@ describe('a tenant that a command has begun to remove', () => {
     expect(await waitingPurges()).toBe(0)
   })
 
+  test.each([
+    ['export', 'X', '--to', 'half.tar'],
+    ['tenant', 'email', 'X', 'x@example.org'],
+    ['tenant', 'password', 'X'],
+    ['tenant', 'password', 'X', '--mail'],
+    ['tenant', 'password', 'X', '--password', 'one two three'],
+    ['tenant', 'role', 'X', 'SADM'],
+    ['tenant', 'role', 'X', 'user'],
+    ['tenant', 'suspend', 'X'],
+    ['tenant', 'leader', 'led.localhost', 'X'],
+    ['keys', 'rotate', 'X'],
+    ['keys', 'revoke', 'X', 'abc'],
+    ['ref', 'create', 'password-reset', '--tenant', 'X'],
+    ['settings', 'set', 'limits.max_storage_gb', '50', '--tenant', 'X'],
+    ['settings', 'reset', 'limits.max_storage_gb', '--tenant', 'X'],
+    ['dns', 'zone', 'X'],
+  ])('has nothing done with it by %s %s', async (...words) => {
+    const idTag = await halfRemoved()
+    const files = await readdir(line.folder)
+    const command = words.map((word) =>
+      word === 'X' ? idTag : word === 'half.tar' ? `${line.folder}/half.tar` : word,
+    )
+    expect(await line.fails(...command)).toEqual(refused)
+    expect(await readdir(line.folder)).toEqual(files)
+  })
+
+  test('has nothing done with it over the API', async () => {
+    const idTag = await halfRemoved()
+    const admin = await server.as(baseTag)
+    const params = { idTag }
+    const conflict = { status: 409, code: 'E-STATE', message: refused.message }
+    await expect(admin.call(sendPasswordReset, { params })).rejects.toMatchObject(conflict)
+    await expect(admin.call(suspendTenant, { params })).rejects.toMatchObject(conflict)
+    for (const body of [{ name: 'Half' }, { roles: ['user', 'SADM'] }, { status: 'Trusted' as const }])
+      await expect(admin.call(updateAdminProfile, { params, body })).rejects.toMatchObject(conflict)
+    const inviting = admin.call(inviteCommunity, { body: { targetIdTag: idTag } })
+    await expect(inviting).rejects.toMatchObject(conflict)
+  })
+
+  test('is still shown', async () => {
+    const idTag = await halfRemoved()
+    expect((await line.json('tenant', 'list', idTag)).tenants).toMatchObject([{ underWay: 'removal' }])
+    expect((await line.run(['tenant', 'list'])).out).toMatch(/half-removed\.localhost .* removing /)
+    const looks = [
+      ['settings', 'list'],
+      ['settings', 'get', 'limits.max_storage_gb'],
+      ['blobs', 'verify'],
+    ]
+    for (const words of looks) await line.json(...words, '--tenant', idTag)
+  })
+
   test('is removed by the server after an hour', async () => {
     const idTag = 'left.localhost' as IdTag
     await beginPurge(idTag)
@@ -108,8 +179,8 @@ describe('a tenant that a command has begun to remove', () => {
     server.clock.advance(20_000)
     await server.settle()
     expect((await line.run(['tenant', 'list', idTag])).exitCode).toBe(1)
-    const purged = (await trailOf(baseTag)).find(({ event }) => event === 'tenant.purged')
-    expect(purged?.details).toEqual({ idTag, by: 'command line' })
+    const purged = (await trailOf(baseTag)).filter(({ event }) => event === 'tenant.purged')
+    expect(purged.map(({ details }) => details)).toContainEqual({ idTag, by: 'command line' })
   })
 })
 

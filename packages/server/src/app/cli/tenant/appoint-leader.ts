@@ -2,7 +2,7 @@ import type { IdTag } from '@kith/protocol'
 import { auditCommand } from '#features/audit/index.ts'
 import { foundCommunity } from '#features/communities/index.ts'
 import { findRelation, setRelation, withStatus } from '#features/relations/index.ts'
-import type { HostedTenant } from '#features/tenants/index.ts'
+import { assertWhole, type HostedTenant } from '#features/tenants/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
@@ -34,6 +34,7 @@ export async function findLeader(program: Program, idTag: IdTag): Promise<Hosted
   // Its name belongs to this server, also before the first start.
   const isBase = idTag === services.config.baseIdTag
   const hosted = isBase ? await getHosted(program, idTag) : await identity.tenants.find(idTag)
+  if (hosted) assertWhole(hosted)
   if (hosted?.type === 'community')
     throw new Failure('E-STATE', { message: `${idTag} is a community, and cannot lead another.` })
   if (!hosted) await assertThere(identity, idTag)

@@ -1,7 +1,7 @@
 import { resumeTenant, suspendTenant } from '#features/admin/index.ts'
 import { deciding } from '../../admin-features.ts'
 import { type Command, idTagArgument } from '../command.ts'
-import { getHosted, withProgram } from '../open-program.ts'
+import { getListed, withProgram } from '../open-program.ts'
 import { getOperator } from '../operator.ts'
 import { tenantView } from './tenant-view.ts'
 
@@ -36,7 +36,7 @@ function changing({ change, outcome, ...described }: StatusChange): Command {
     async run(input) {
       const idTag = idTagArgument(input)
       return withProgram(input, async (program) => {
-        await getHosted(program, idTag)
+        await getListed(program, idTag)
         const deps = deciding(program.services, program.identity)
         const tenant = await change(deps, { ...(await getOperator(program)), idTag })
         return { text: `${idTag} ${outcome}.`, data: { tenant: tenantView(tenant) } }

@@ -4,7 +4,7 @@ import type { HostedTenant } from '#features/tenants/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import { type Command, type CommandInput, readIdTag } from '../command.ts'
 import { columns } from '../help.ts'
-import { eachTenant, getHosted, type Program, withProgram } from '../open-program.ts'
+import { eachTenant, getListed, type Program, withProgram } from '../open-program.ts'
 import { sizeText } from '../work/size-text.ts'
 import { tenantView } from './tenant-view.ts'
 
@@ -39,7 +39,7 @@ const tenantsAtOnce = 500
 async function listFound(input: CommandInput, idTag: IdTag | undefined): Promise<ListedTenant[]> {
   return withProgram(input, async (program) => {
     const found = idTag
-      ? [await getHosted(program, idTag)]
+      ? [await getListed(program, idTag)]
       : await Array.fromAsync(eachTenant(program.identity.tenants))
     const listed: ListedTenant[] = []
     for (let from = 0; from < found.length; from += tenantsAtOnce)

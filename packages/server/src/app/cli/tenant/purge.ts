@@ -5,7 +5,7 @@ import { deciding } from '../../admin-features.ts'
 import { purgeTenant, withdrawImport } from '../../purge/purge-tenant.ts'
 import { type Command, hasFlag, idTagArgument, UsageError } from '../command.ts'
 import { counted } from '../help.ts'
-import { getHosted, withProgram } from '../open-program.ts'
+import { getListed, withProgram } from '../open-program.ts'
 import { getOperator } from '../operator.ts'
 
 export const purge: Command = {
@@ -19,7 +19,7 @@ export const purge: Command = {
     const idTag = idTagArgument(input)
     if (!hasFlag(input, 'yes')) throw new UsageError(`Everything of ${idTag} would be removed: add --yes`)
     return withProgram(input, async (program) => {
-      const tenant = await getHosted(program, idTag)
+      const tenant = await getListed(program, idTag)
       const { services, identity } = program
       if (tenant.underWay === 'import') {
         const removed = await withdrawImport({ ...services, ...identity }, tenant)
