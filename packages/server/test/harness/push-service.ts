@@ -1,7 +1,8 @@
 import { createECDH, randomBytes } from 'node:crypto'
-import { createServer, type IncomingHttpHeaders } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
+import { gzipSync } from 'node:zlib'
 import ece from 'http_ece'
 
 interface Pushed {
@@ -10,6 +11,9 @@ interface Pushed {
   readonly message: unknown
   readonly bytes: number
 }
+
+/** What follows the head of an answer; `endless` stops in the middle. */
+export type AnswerBody = 'none' | 'big' | 'endless' | 'gzip'
 
 /** A browser that has subscribed, at a push service of its own address. */
 export interface PushedBrowser {
@@ -22,6 +26,7 @@ export interface PushedBrowser {
   /** What the service answers; 0 for nothing at all. */
   status: number
   headers: Record<string, string>
+  body: AnswerBody
 }
 
 /** A push service whose browsers decrypt with a library that is not ours. */
@@ -49,7 +54,7 @@ export class PushService implements AsyncDisposable {
       expirationTime: null,
       keys: { p256dh, auth },
     }
-    const browser: PushedBrowser = { subscription, pushed: [], status: 201, headers: {} }
+    const browser: PushedBrowser = { subscription, pushed: [], status: 201, headers: {}, body: 'none' }
     const decrypt = (body: Buffer) =>
       ece.decrypt(body, { version: 'aes128gcm', privateKey: ecdh, authSecret: auth })
     this.#browsers.set(path, { browser, decrypt })
@@ -71,6 +76,13 @@ export class PushService implements AsyncDisposable {
     const { headers } = request
     browser.pushed.push({ headers, message: JSON.parse(decrypt(body).toString()), bytes: body.length })
     if (browser.status === 0) request.socket.destroy()
-    else answer.writeHead(browser.status, browser.headers).end()
+    else answerAs(browser, answer)
   }
+}
+
+function answerAs({ status, headers, body }: PushedBrowser, answer: ServerResponse): void {
+  const encoding = body === 'gzip' ? { 'content-encoding': 'gzip' } : {}
+  answer.writeHead(status, { ...headers, ...encoding })
+  if (body === 'endless') answer.write('{')
+  else answer.end({ none: '', big: Buffer.alloc(300_000, 'x'), gzip: gzipSync('{}') }[body])
 }

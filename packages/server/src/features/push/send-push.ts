@@ -3,7 +3,7 @@ import { findMessage } from '#features/conversations/index.ts'
 import { findActiveById } from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { TenantId } from '#infra/db/index.ts'
-import { type Egress, type EgressAnswer, EgressError, retryAfterMs } from '#infra/egress/index.ts'
+import { type Egress, EgressError, type EgressHead, retryAfterMs } from '#infra/egress/index.ts'
 import type { Outgoing } from '#infra/http/index.ts'
 import { JobVerdict } from '#infra/jobs/index.ts'
 import type { Vault } from '#infra/keys/index.ts'
@@ -21,14 +21,13 @@ import { vapidAuthorization } from './vapid-authorization.ts'
 
 export interface SendDeps extends NotifyDeps {
   readonly vault: Vault
-  readonly egress: Pick<Egress, 'request'>
+  readonly egress: Pick<Egress, 'requestHead'>
   readonly logger: { warn(fields: object, message: string): void }
   readonly metrics: Pick<Metrics, 'pushTried'>
   /** The address of a tenant, with which it introduces itself. */
   readonly serverUrl: (idTag: IdTag) => string
 }
 
-const maxAnswerBytes = 64 * 1024
 // A push service answers when it has accepted a message, before it delivers it.
 const timeoutMs = 5_000
 
@@ -86,7 +85,7 @@ type Outcome = Parameters<Metrics['pushTried']>[0]
 function outcomeOf(status: number): Outcome {
   if (status >= 200 && status < 300) return 'sent'
   if (status === 404 || status === 410) return 'removed'
-  return status < 500 && status !== 429 ? 'refused' : 'retry'
+  return status === 429 || (status >= 500 && status < 600) ? 'retry' : 'refused'
 }
 
 async function headersOf(
@@ -111,17 +110,10 @@ interface Post {
   readonly signal: AbortSignal
 }
 
-async function post(
-  { egress, metrics }: SendDeps,
-  { target, headers, body, signal }: Post,
-): Promise<EgressAnswer> {
+async function post({ egress, metrics }: SendDeps, { target, ...sent }: Post): Promise<EgressHead> {
   try {
-    return await egress.request({
-      method: 'POST',
-      url: target.endpoint,
-      ...{ headers, body, signal, timeoutMs },
-      maxBytes: maxAnswerBytes,
-    })
+    // The status says all. What else a service answers must not make a message count as lost that it has.
+    return await egress.requestHead({ method: 'POST', url: target.endpoint, ...sent, timeoutMs })
   } catch (error) {
     if (!(error instanceof EgressError)) throw error
     const isRefused = error.reason === 'refused'
@@ -131,7 +123,7 @@ async function post(
   }
 }
 
-function verdictOn(outcome: Outcome, { status, headers }: EgressAnswer, nowMs: number): JobVerdict {
+function verdictOn(outcome: Outcome, { status, headers }: EgressHead, nowMs: number): JobVerdict {
   const message = `HTTP ${status}`
   if (outcome === 'removed') return new JobVerdict(message, { kind: 'dead', isExpected: true })
   if (outcome === 'refused') return new JobVerdict(message, { kind: 'dead' })

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import type { RequestListener } from 'node:http'
+import type { RequestListener, ServerResponse } from 'node:http'
 import { createServer } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
@@ -460,6 +460,48 @@ describe('a stream', () => {
       Array.from({ length: 20 }, () => client.stream(get(server.url, { timeoutMs: 100 })).catch(() => {})),
     )
     expect((await client.request(get(server.url))).status).toBe(200)
+  })
+})
+
+describe('a head that is asked for alone', () => {
+  const post = (url: string, timeoutMs = 5000) => ({ method: 'POST', url, body: 'x', timeoutMs }) as const
+
+  test.each([
+    ['a large body', answering(201, 'x'.repeat(2_000_000))],
+    ['a compressed body', answering(201, gzipSync('x'), { 'content-encoding': 'gzip' })],
+    ['a body without end', (_: unknown, answer: ServerResponse) => void answer.writeHead(201).write('x')],
+  ] as const)('is the answer before %s', async (_, listener) => {
+    const server = await origin(listener)
+    const client = egress()
+    // More than may be under way at once: none stays behind.
+    for (let times = 0; times < 20; times += 1)
+      expect(await client.requestHead(post(server.url))).toMatchObject({ status: 201 })
+  })
+
+  test('is the answer where a redirect would lead on', async () => {
+    const server = await origin(answering(307, '', { location: '/elsewhere' }))
+    const answer = await egress().requestHead(post(server.url))
+    expect(answer).toEqual({ status: 307, headers: expect.objectContaining({ location: '/elsewhere' }) })
+    expect(server.requests).toMatchObject([{ method: 'POST', body: 'x' }])
+  })
+
+  test('leaves the connection to the next request when all has come', async () => {
+    const server = await origin(answering(201, 'thanks'))
+    const client = egress()
+    for (let times = 0; times < 10; times += 1) await client.requestHead(post(server.url))
+    expect(server.connections()).toBeLessThanOrEqual(2)
+  })
+
+  test('is not waited for longer than allowed, must not be larger, and comes from no refused address', async () => {
+    const silent = await origin(() => {})
+    expect(await reasonOf(egress().requestHead(post(silent.url, 100)))).toBe('timeout')
+    const large = await origin(answering(201, '', { 'x-large': 'x'.repeat(17_000) }))
+    expect(await reasonOf(egress().requestHead(post(large.url)))).toBe('too-large')
+    const strict = egress({ privateNetworks: false })
+    expect(await reasonOf(strict.requestHead(post('https://127.0.0.1/')))).toBe('refused')
+    const client = egress()
+    await client.close()
+    expect(await reasonOf(client.requestHead(post(large.url)))).toBe('aborted')
   })
 })
 

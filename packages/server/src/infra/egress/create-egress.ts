@@ -8,8 +8,10 @@ import {
   type Egress,
   type EgressAnswer,
   EgressError,
+  type EgressHead,
   type EgressRequest,
   type EgressStream,
+  type HeadRequest,
   type LateBody,
   type PassedBody,
   type UrlCheck,
@@ -63,8 +65,7 @@ class CheckedEgress implements Egress, UrlCheck {
 
   async stream(request: EgressRequest): Promise<EgressStream> {
     const maxBytes = request.maxBytes ?? defaultMaxBytes
-    const timeoutMs = request.timeoutMs ?? defaultTimeoutMs
-    const deadline = new Deadline(timeoutMs, [request.signal, this.#closing.signal])
+    const deadline = this.#deadlineOf(request)
     try {
       const { status, headers, body } = await this.#follow(request, deadline)
       body.once('close', () => deadline.clear())
@@ -77,6 +78,20 @@ class CheckedEgress implements Egress, UrlCheck {
     }
   }
 
+  async requestHead(request: HeadRequest): Promise<EgressHead> {
+    const deadline = this.#deadlineOf(request)
+    try {
+      const { status, headers, body } = await this.#send(this.#firstHop(request), request, deadline.signal)
+      // One that has come with the head leaves its connection to the next request; any other ends it.
+      body.destroy()
+      return { status, headers }
+    } catch (error) {
+      throw toEgressError(error)
+    } finally {
+      deadline.clear()
+    }
+  }
+
   async assertReachable(url: string): Promise<void> {
     await resolveChecked(hostOf(checkedUrl(url, this.#lookup.policy)), this.#lookup)
   }
@@ -86,9 +101,17 @@ class CheckedEgress implements Egress, UrlCheck {
     await (await this.#pools)?.destroy()
   }
 
+  #deadlineOf({ timeoutMs = defaultTimeoutMs, signal }: HeadRequest): Deadline {
+    return new Deadline(timeoutMs, [signal, this.#closing.signal])
+  }
+
+  #firstHop({ url, headers = {} }: HeadRequest): Hop {
+    return { url: checkedUrl(url, this.#lookup.policy), headers }
+  }
+
   async #follow(request: EgressRequest, { signal }: Deadline): Promise<EgressStream> {
     const { policy } = this.#lookup
-    let hop: Hop = { url: checkedUrl(request.url, policy), headers: request.headers ?? {} }
+    let hop = this.#firstHop(request)
     for (let redirects = 0; ; redirects += 1) {
       const answer = await this.#send(hop, request, signal)
       if (!isRedirect(answer.status)) return answer
@@ -100,7 +123,7 @@ class CheckedEgress implements Egress, UrlCheck {
     }
   }
 
-  async #send({ url, headers }: Hop, request: EgressRequest, signal: AbortSignal): Promise<EgressStream> {
+  async #send({ url, headers }: Hop, request: HeadRequest, signal: AbortSignal): Promise<EgressStream> {
     this.#pools ??= ConnectionPools.open(checkedLookup(this.#lookup), this.#trusted)
     const pools = await this.#pools
     const leave = await this.#enter(url.origin, signal)

@@ -27,12 +27,18 @@ export interface EgressRequest {
   readonly signal?: AbortSignal
 }
 
+/** A request of whose answer no body is read, and no redirect followed. */
+export type HeadRequest = Omit<EgressRequest, 'maxBytes' | 'refusesRedirects'>
+
 export interface EgressAnswer {
   readonly status: number
   /** Lower-case names; repeated headers are joined. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
 }
+
+/** What stands before the body. */
+export type EgressHead = Omit<EgressAnswer, 'body'>
 
 export interface EgressStream extends Omit<EgressAnswer, 'body'> {
   readonly body: Readable
@@ -67,6 +73,9 @@ export interface Egress {
   request(request: EgressRequest): Promise<EgressAnswer>
   /** The same with the answer's body as a stream, still bounded by `maxBytes` and a minimum rate. */
   stream(request: EgressRequest): Promise<EgressStream>
+  /** For those who need the status alone: answers as soon as the head is there. Whatever body follows is thrown away, and
+   * a redirect is an answer like others. */
+  requestHead(request: HeadRequest): Promise<EgressHead>
   /** Ends every request with `aborted`; later ones fail in the same way. */
   close(): Promise<void>
 }

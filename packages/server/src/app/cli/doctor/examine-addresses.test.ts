@@ -34,7 +34,8 @@ function depsOf(
     if (answer instanceof EgressError) throw answer
     return answer
   }
-  const egress = { request, stream: async () => Promise.reject(new Error('unused')), close: async () => {} }
+  const unused = async () => Promise.reject(new Error('unused'))
+  const egress = { request, requestHead: unused, stream: unused, close: async () => {} }
   return { asked, config, dns: { resolveAddresses: async () => dns }, egress }
 }
 

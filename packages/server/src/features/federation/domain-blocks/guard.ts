@@ -2,6 +2,7 @@ import {
   type Egress,
   EgressError,
   type EgressRequest,
+  type HeadRequest,
   type OpenWebSocket,
   type UrlCheck,
 } from '#infra/egress/index.ts'
@@ -18,6 +19,10 @@ export function guardEgress(egress: Egress & UrlCheck, blocks: DomainBlocks): Eg
     async stream(request: EgressRequest) {
       await assertAllowed(request.url)
       return await egress.stream(request)
+    },
+    async requestHead(request: HeadRequest) {
+      await assertAllowed(request.url)
+      return await egress.requestHead(request)
     },
     async assertReachable(url: string) {
       await assertAllowed(url)
