@@ -44,13 +44,14 @@ export const subscribePush = contract({
   method: 'POST',
   path: '/api/notifications/subscription',
   tag,
-  summary: 'Have a browser notified when no client is connected; the same endpoint again keeps its number',
+  summary:
+    'Have a browser notified when no client is connected; the same endpoint again keeps its number, and is 200',
   auth: 'required',
   // The browser is shown what the caller may read from now on.
   unscoped: true,
   role: 'moderator',
   body: { kind: 'json', schema: SubscribePushBody },
-  reply: { kind: 'bare', status: 200, schema: Type.Object({ id: Type.Integer() }) },
+  reply: { kind: 'bare', status: 201, schema: Type.Object({ id: Type.Integer() }) },
   errors: ['E-UNAVAILABLE'],
 })
 

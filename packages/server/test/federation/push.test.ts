@@ -210,6 +210,29 @@ describe('a subscription', () => {
     await bob.client.call(unsubscribePush, { params: { id } })
   })
 
+  test('is 201 when it is new, and 200 when it is renewed', async () => {
+    const { bob } = await town.network.cast('alice', 'bob')
+    const server = town.network.server(1)
+    const token = await server.tokenOfSession(bob.idTag)
+    const send = async (subscription: object) => {
+      const answer = await server.request(bob.idTag, subscribePush.path, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ subscription }),
+      })
+      return [answer.status, await answer.json()]
+    }
+    const [one, other] = [town.service.browser(), town.service.browser()]
+    const [status, made] = await send(one.subscription)
+    expect([status, made]).toEqual([201, { id: expect.any(Number) }])
+    expect(await send({ ...one.subscription, keys: other.subscription.keys })).toEqual([200, made])
+    const [again, next] = await send(other.subscription)
+    expect(again).toBe(201)
+    expect(next).not.toEqual(made)
+    await bob.client.call(unsubscribePush, { params: { id: (made as { id: number }).id } })
+    expect((await send(one.subscription))[0]).toBe(201)
+  })
+
   test('that is made while its session ends is not kept', async () => {
     await using dns = await startDnsServer()
     dns.set('push.example', 'A', '192.0.2.1')

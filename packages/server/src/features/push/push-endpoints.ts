@@ -3,7 +3,7 @@ import {
   subscribePush as subscribeContract,
   unsubscribePush as unsubscribeContract,
 } from '@kith/protocol'
-import { bind, type Endpoint } from '#infra/http/index.ts'
+import { bind, type Endpoint, Reshaped } from '#infra/http/index.ts'
 import { getVapidKey, type VapidKeyDeps } from './get-vapid-key.ts'
 import { type SubscribeDeps, subscribePush, unsubscribePush } from './subscribe-push.ts'
 
@@ -13,9 +13,10 @@ export function pushEndpoints(deps: VapidKeyDeps & SubscribeDeps): Endpoint[] {
       const publicKey = await getVapidKey(deps, tenant)
       return { publicKey, vapidPublicKey: publicKey }
     }),
-    bind(subscribeContract, async ({ tenant, caller, body }) => ({
-      id: await subscribePush(deps, { tenant, caller, ...body }),
-    })),
+    bind(subscribeContract, async ({ tenant, caller, body }) => {
+      const { subscriptionId: id, isNew } = await subscribePush(deps, { tenant, caller, ...body })
+      return new Reshaped({ id }, { status: isNew ? 201 : 200 })
+    }),
     bind(unsubscribeContract, ({ tenant, caller, params }) =>
       unsubscribePush(deps, { tenant, caller, subscriptionId: params.id }),
     ),

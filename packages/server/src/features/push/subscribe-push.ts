@@ -29,7 +29,7 @@ const maxSubscriptions = 20
 export async function subscribePush(
   { db, vault, clock, egress }: SubscribeDeps,
   { tenant, caller, subscription }: Subscribing & SubscribePushBody,
-): Promise<number> {
+): Promise<{ readonly subscriptionId: number; readonly isNew: boolean }> {
   assertNotified({ tenant, caller })
   const { expirationTime } = subscription
   const keys = readKeys(subscription.keys)
@@ -45,7 +45,7 @@ export async function subscribePush(
     const session = await assertSessionLives({ clock }, tx, caller)
     // A proxy token that was not exchanged for a session is valid for minutes only.
     if (!session) throw new Failure('E-AUTH-FORBIDDEN')
-    const subscriptionId = await putSubscription(tx, {
+    const put = await putSubscription(tx, {
       subscriberTag: caller.idTag,
       sid: session.sid,
       endpointHash: endpointHash(endpoint),
@@ -54,7 +54,7 @@ export async function subscribePush(
       createdAt: now,
     })
     await removeOldest(tx, caller.idTag, maxSubscriptions)
-    return subscriptionId
+    return put
   })
 }
 

@@ -23,8 +23,15 @@ export interface NewSubscription extends Omit<PushSubscription, 'subscriptionId'
   readonly createdAt: number
 }
 
-/** Adds a subscription, or replaces the one with the same endpoint, of any identity. Answers its number. */
-export async function putSubscription(tx: Writer, subscription: NewSubscription): Promise<number> {
+/** Adds a subscription, or replaces the one with the same endpoint, of any identity, whose number it keeps. */
+export async function putSubscription(
+  tx: Writer,
+  subscription: NewSubscription,
+): Promise<{ readonly subscriptionId: number; readonly isNew: boolean }> {
+  const known = await subscriptions(tx)
+    .select('subscription_id')
+    .where('endpoint_hash', '=', subscription.endpointHash)
+    .executeTakeFirst()
   const changed = {
     subscriber_tag: subscription.subscriberTag,
     sid: subscription.sid,
@@ -39,7 +46,7 @@ export async function putSubscription(tx: Writer, subscription: NewSubscription)
     .onConflict((conflict) => conflict.columns(['tenant_id', 'endpoint_hash']).doUpdateSet(changed))
     .returning('subscription_id')
     .executeTakeFirstOrThrow()
-  return row.subscription_id
+  return { subscriptionId: row.subscription_id, isNew: known === undefined }
 }
 
 /** Removes the oldest subscriptions of an identity beyond the newest `most`. */
