@@ -31,7 +31,7 @@ import {
 import { idpMigrations, zoneMigrations } from '#features/idp/index.ts'
 import { profileSearchMigrations, profileTableMigrations } from '#features/profiles/index.ts'
 import { proxyMigrations } from '#features/proxy/index.ts'
-import { pushMigrations, pushSubscriptionsMigrations } from '#features/push/index.ts'
+import { pushMigrations, pushSubscriptionsMigrations, pushSweepMigrations } from '#features/push/index.ts'
 import { registrationMigrations } from '#features/registration/index.ts'
 import { claimedRolesMigrations, relationTableMigrations } from '#features/relations/index.ts'
 import { settingsMigrations } from '#features/settings/index.ts'
@@ -85,5 +85,6 @@ export const migrations: readonly Migration[] = [
   ...erasedActionsMigrations,
   ...activityMigrations,
   ...statisticsMigrations,
+  ...pushSweepMigrations,
   ...underWayMigrations,
 ]

@@ -102,6 +102,48 @@ eachDialect('a sweep of all tenants', (open) => {
     ])
   })
 
+  test('removes subscriptions to pushes with their time, and with sessions that have ended', async () => {
+    const { now, put, list, sweep } = await openLab(open)
+    const subscription = (endpoint_hash: string, sid: string, more: Row = {}) => ({
+      ...{
+        tenant_id: 2,
+        subscriber_tag: 'bob.example.com',
+        target_sealed: new Uint8Array([1]),
+        created_at: 0,
+      },
+      ...{ endpoint_hash, sid, expires_at: null, ...more },
+    })
+    const started = (sid: string, more: Row = {}) => ({
+      ...{
+        ...session,
+        tenant_id: 2,
+        sid,
+        method: 'password',
+        expires_at: now + 9,
+        revoked_at: null,
+        ...more,
+      },
+    })
+    await put('sessions', [
+      started('lives'),
+      started('has no end', { expires_at: null }),
+      started('expired today', { expires_at: now }),
+      started('revoked today', { revoked_at: now }),
+    ])
+    await put('push_subscriptions', [
+      ...manyOf((index, tenant_id) => subscription(`gone${index}`, `gone${index}`, { tenant_id })),
+      ...manyOf((index, tenant_id) => subscription(`over${index}`, 'lives', { tenant_id, expires_at: now })),
+      subscription('of an expired session', 'expired today'),
+      subscription('of a revoked session', 'revoked today'),
+      subscription('of a session elsewhere', 'lives', { tenant_id: 3 }),
+      subscription('1', 'lives'),
+      subscription('2', 'lives', { expires_at: now + 1 }),
+      subscription('3', 'has no end'),
+    ])
+    await sweep()
+    expect(await list('push_subscriptions', 'endpoint_hash')).toEqual(['1', '2', '3'])
+  })
+
   test('removes references a month after they expired or were found used up', async () => {
     const { now, clock, put, list, sweep } = await openLab(open)
     const end = now - 30 * daySecs
@@ -344,6 +386,7 @@ eachDialect('a sweep of all tenants', (open) => {
       'rtdb_transactions_age',
       'rtdb_locks_expiry',
       'rtdb_databases_snapshot_due',
+      'push_subscriptions_expired',
       'bus_events_age',
       'bus_events_age',
     ])

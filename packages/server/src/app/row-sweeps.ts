@@ -3,6 +3,7 @@ import { addAuditSweep } from '#features/audit/index.ts'
 import { addDatabaseJobs } from '#features/databases/index.ts'
 import { addCollectionSweep } from '#features/files/index.ts'
 import { addProfileSweep } from '#features/profiles/index.ts'
+import { addPushSweep } from '#features/push/index.ts'
 import { addNameSweep } from '#features/registration/index.ts'
 import { addRelationSweep } from '#features/relations/index.ts'
 import type { Services } from './services.ts'
@@ -19,4 +20,5 @@ export function addRowSweeps({ db, clock, jobs }: Pick<Services, 'db' | 'clock' 
   addProfileSweep(deps)
   addCollectionSweep(deps)
   addDatabaseJobs(deps)
+  addPushSweep(deps)
 }

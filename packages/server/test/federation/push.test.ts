@@ -168,6 +168,17 @@ describe('a subscription ends', () => {
     await expect(client.call(unsubscribePush, { params: { id } })).rejects.toMatchObject({ status: 404 })
   })
 
+  test('within an hour of its session, where nothing is sent', async () => {
+    const { bob } = await town.pair()
+    const server = town.network.server(1)
+    const signedIn = server.client(bob.idTag, await server.signIn(bob.idTag))
+    const { id } = await town.subscribe({ client: signedIn })
+    town.network.clock.advance(40 * 86_400_000)
+    await town.network.settle()
+    const client = await server.as(bob.idTag)
+    await expect(client.call(unsubscribePush, { params: { id } })).rejects.toMatchObject({ status: 404 })
+  })
+
   test('when what it was about is switched off, or a client comes, before it could be sent', async () => {
     const { alice, bob, browser } = await town.pair()
     browser.status = 503
