@@ -1,8 +1,7 @@
 import type { Action } from '@kith/protocol'
 import { type Outgoing, RawJson } from '#infra/http/index.ts'
+import { inOneLine, shortened } from './preview-text.ts'
 
-// About two lines on a phone.
-const previewLength = 160
 // The members of contents that say what an action is about, the first that is there.
 const previewed = ['text', 'title', 'message', 'fileName'] as const
 
@@ -42,8 +41,5 @@ const postOf: Readonly<Record<string, (action: Named) => string | undefined>> = 
 function previewOf(content: Readonly<Record<string, unknown>> | undefined): string {
   const texts = previewed.map((name) => content?.[name])
   const text = texts.find((value) => typeof value === 'string' && value !== '') as string | undefined
-  const characters = [...(text ?? '').replace(/[\p{C}\s]+/gu, ' ').trim()]
-  return characters.length > previewLength
-    ? `${characters.slice(0, previewLength - 1).join('')}…`
-    : characters.join('')
+  return shortened(inOneLine(text ?? ''))
 }
