@@ -275,6 +275,9 @@ describe('a subscription', () => {
       'a point beside the curve',
       { keys: { p256dh: Buffer.alloc(65, 4).toString('base64url'), auth: 'A'.repeat(22) } },
     ],
+    // A hybrid point: the prefix also tells whether y is odd.
+    ['a point of another form', { keys: { p256dh: somePoint.replace('BC', 'Bi'), auth: 'A'.repeat(22) } }],
+    ['a point and more', { keys: { p256dh: `${somePoint}!`, auth: 'A'.repeat(22) } }],
     ['a short secret', { keys: { p256dh: somePoint, auth: 'AAAA' } }],
     ['one that has expired', { expirationTime: 1000 }],
     ['an end beyond all times', { expirationTime: 1e25 }],

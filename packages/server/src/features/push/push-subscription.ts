@@ -1,5 +1,5 @@
 import { ECDH, hash } from 'node:crypto'
-import type { IdTag } from '@kith/protocol'
+import { decodeBase64Url, type IdTag } from '@kith/protocol'
 import type { TenantId } from '#infra/db/index.ts'
 import type { Vault } from '#infra/keys/index.ts'
 import type { ReceiverKeys } from './encrypt-payload.ts'
@@ -23,17 +23,26 @@ export interface PushSubscription {
 
 const purpose = 'push.subscription'
 
-/** The keys of a subscription; undefined where they are not a point on P-256 and 16 bytes, in base64url. */
+// Of a point as browsers give it (RFC 8291 section 3.1). OpenSSL reads other forms of 65 bytes as well, which browsers do not
+// find in what they are sent.
+const uncompressed = 4
+
+/** The keys of a subscription; undefined where they are not an uncompressed point on P-256 and 16 bytes, in base64url. */
 export function readKeys(keys: { readonly p256dh: string; readonly auth: string }): ReceiverKeys | undefined {
-  const p256dh = Buffer.from(keys.p256dh, 'base64url')
-  const auth = Buffer.from(keys.auth, 'base64url')
-  if (p256dh.length !== 65 || auth.length !== 16) return undefined
+  const p256dh = decodeBase64Url(unpadded(keys.p256dh))
+  const auth = decodeBase64Url(unpadded(keys.auth))
+  if (p256dh?.length !== 65 || p256dh[0] !== uncompressed || auth?.length !== 16) return undefined
   try {
     ECDH.convertKey(p256dh, 'prime256v1')
   } catch {
     return undefined
   }
   return { p256dh, auth }
+}
+
+/** Browsers give no padding; libraries between may add it. */
+function unpadded(text: string): string {
+  return text.length % 4 === 0 ? text.replace(/={1,2}$/, '') : text
 }
 
 /** The key by which a repeated subscription of the same endpoint replaces the one before. */
