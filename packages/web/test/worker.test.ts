@@ -1,4 +1,4 @@
-import { listConversations, markConversationRead } from '@kith/protocol'
+import { getVapidKey, listConversations, markConversationRead, subscribePush } from '@kith/protocol'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { withChromium } from '../../server/test/harness/browser.ts'
@@ -7,10 +7,11 @@ import type { TestServer } from '../../server/test/harness/test-server.ts'
 import { workerPush } from '../../server/test/harness/worker-push.ts'
 import { axeFindings, goHearing, startWebServer } from './harness/open-app.ts'
 import { act, makeFriends } from './harness/people.ts'
-import { openKeptApp } from './harness/worker.ts'
+import { clickNotification, openKeptApp } from './harness/worker.ts'
 
 const home = 'home.localhost'
 const ben = 'ben.localhost'
+const cara = 'cara.localhost'
 
 withChromium('the service worker', (launch) => {
   let browser: Browser
@@ -75,6 +76,34 @@ withChromium('the service worker', (launch) => {
     await push(messages, () => expect.poll(() => notificationsOf(page), { timeout: 10_000 }).toEqual(shown))
     await client.call(markConversationRead, { params: { conversationId }, body: { upTo } })
     await expect.poll(() => notificationsOf(page)).toEqual([hidden])
+  })
+
+  test('shows what the server has encrypted for it, and leads to the conversation on a click', async () => {
+    await using service = await PushService.start()
+    await makeFriends(server, home, { [cara]: 'Cara Lind' })
+    const client = await server.as(home)
+    const pushed = service.browser()
+    await client.call(getVapidKey)
+    await client.call(subscribePush, { body: { subscription: pushed.subscription } })
+    const text = 'Tea at <b>four</b>? 👩🏽\u200d🚀'
+    await act(server, cara, { type: 'MSG', audienceTag: home as never, content: { text } })
+    const messages = pushed.pushed.map(({ message }) => message)
+    expect(messages).toHaveLength(1)
+    const [{ conversationId }] = messages as [{ conversationId: string }]
+
+    const opened = await openWithWorker('/settings')
+    const { page, context, faults } = opened
+    await goHearing(opened, '/settings')
+    const push = await workerPush(context, page)
+    const path = `/messages/${conversationId}`
+    const isShown = () =>
+      expect.poll(() => notificationsOf(page), { timeout: 10_000 }).toEqual([[cara, text, path]])
+    await push(messages, isShown)
+    await clickNotification(context)
+    await page.waitForURL(`**${path}`)
+    await page.getByRole('main').getByText(text).filter({ visible: true }).waitFor()
+    expect(await notificationsOf(page)).toEqual([])
+    expect(faults).toEqual([])
   })
 
   test('is subscribed to push messages on a tap, and no more on another', async () => {

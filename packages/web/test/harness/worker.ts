@@ -1,4 +1,4 @@
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import type { TestServer } from '../../../server/test/harness/test-server.ts'
 import { openApp } from './open-app.ts'
@@ -18,6 +18,22 @@ export async function openKeptApp(
   const opened = await openApp(browser, server, { ...at, serviceWorkers: 'allow' })
   await opened.page.evaluate(whenActive)
   return opened
+}
+
+/** Clicks the notification that is shown, in its worker: no protocol of the browser does. */
+export async function clickNotification(context: BrowserContext): Promise<void> {
+  const [worker] = context.serviceWorkers()
+  await worker?.evaluate(`(async () => {
+    const [notification] = await registration.getNotifications()
+    const click = new NotificationEvent('notificationclick', { notification })
+    // What the click of a person allows, and one from here does not: to go on after the event, and to take the focus.
+    const works = []
+    Object.defineProperty(click, 'waitUntil', { value: (work) => works.push(work) })
+    const { focus } = WindowClient.prototype
+    WindowClient.prototype.focus = async function () { return this }
+    dispatchEvent(click)
+    await Promise.all(works).finally(() => { WindowClient.prototype.focus = focus })
+  })()`)
 }
 
 /** The names alone, without opening what may be about to be removed. */
