@@ -8,7 +8,8 @@ const tablesPage = readFileSync(resolve(import.meta.dirname, '../../docs/operati
 test('every table is drawn in one room', () => {
   const described = tablesPage
     .split('\n')
-    .filter((line) => line.startsWith('| `'))
+    // The rows of what makes them grow.
+    .filter((line) => line.startsWith('| `') && line.split('|').length === 6)
     .flatMap((line) => [...(line.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, name]) => name))
   const drawn = [...roomsOf('infra'), ...roomsOf('features')].flatMap((room) => room.tables)
   // The migrator makes its own table before it can know any other.
