@@ -3,22 +3,18 @@ import { findRelation, removeRelation, statusOf } from '#features/relations/inde
 import type { Writer } from '#infra/db/index.ts'
 import type { Tenants } from './open-tenants.ts'
 import type { HostedTenant } from './tenant.ts'
-import { clearOwner, deleteAppointment, deleteTenant, findBaseTenant } from './tenant-store.ts'
+import { deleteTenant } from './tenant-store.ts'
 
 // Decisions about whoever has the name; the others are about the tenant.
 const lasting: ReadonlySet<ProfileStatus> = new Set(['Banned', 'Blocked'])
 
-/** Takes a tenant out of the list, as the last step of its removal: its rows elsewhere are gone. The name may get
- * another owner, so its appointment as an administrator and its suspension are removed as well, though not a ban or a
- * block. `tx` is the server's. */
+/** Takes a tenant out of the list, as the last step of its removal: its rows are gone, and what named it at others. The name
+ * may get another owner, so its suspension is removed as well, though not a ban or a block. `tx` is the server's. */
 export async function removeTenant(
   deps: { readonly tenants: Pick<Tenants, 'forget'> },
   tx: Writer,
   { tenantId, idTag }: HostedTenant,
 ): Promise<void> {
-  const base = await findBaseTenant(tx)
-  await clearOwner(tx, idTag)
-  if (base) await deleteAppointment(tx.as(base.tenantId), idTag)
   const decided = await findRelation(tx, idTag)
   const isKept = decided && lasting.has(statusOf(decided))
   if (!isKept) await removeRelation(tx, idTag)

@@ -221,16 +221,6 @@ export async function endSignInEpoch(tx: Writer): Promise<void> {
     .execute()
 }
 
-/** Clears the owner of communities whose owner was removed. */
-export async function clearOwner(tx: Writer, ownerTag: IdTag): Promise<void> {
-  await tx
-    .tables<TenantTables>()
-    .updateTable('tenants')
-    .set({ owner_tag: null })
-    .where('owner_tag', '=', ownerTag)
-    .execute()
-}
-
 /** The base tenant stays. */
 export async function deleteTenant(tx: Writer): Promise<void> {
   await tx
