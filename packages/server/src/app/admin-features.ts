@@ -21,7 +21,7 @@ import { pauseFor } from '#lib/clock.ts'
 import { RecentReads } from '#lib/recent-reads.ts'
 import type { Addresses } from './addresses.ts'
 import type { IdentityFeatures } from './identity-features.ts'
-import { purgeTenant } from './purge/purge-tenant.ts'
+import { purgeTenant, removeContents } from './purge/purge-tenant.ts'
 import { openRegistration } from './registration-features.ts'
 import { serverChecksOf } from './server-checks.ts'
 import type { Services } from './services.ts'
@@ -67,6 +67,7 @@ export function wireAdministration(
     tenants: identity.tenants,
     purge: (tenant, by) =>
       purgeTenant({ ...services, ...identity, pause: (ms) => pauseFor(clock, ms), by }, tenant),
+    sweep: (tenant) => removeContents({ ...services, ...identity }, tenant),
   })
   followCounts(services)
   addDayCount({ db, clock, jobs, tenants: identity.tenants })

@@ -19,6 +19,7 @@ import {
   uploadFile,
 } from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { putOwnSetting } from '#features/settings/index.ts'
 import { closedPort } from '#harness/addresses.ts'
 import { startSmtpServer } from '#harness/smtp-server.ts'
 import { TestServer } from '#harness/test-server.ts'
@@ -240,6 +241,29 @@ describe('a tenant', () => {
     expect(trail.map(({ event }) => event)).toEqual(
       expect.arrayContaining(['tenant.purge-begun', 'tenant.purged']),
     )
+  })
+
+  test('has nothing left that was written while it was removed', async () => {
+    const idTag = 'writing.localhost'
+    const { tenantId } = await server.createTenant(idTag)
+    const client = await admin()
+    const { data: asked } = await client.call(purgeTenant, params(idTag))
+    await client.call(purgeTenant, { ...params(idTag), body: { confirm: asked.confirm ?? '' } })
+    server.clock.advance(6_000)
+    await server.settle()
+    const rows = server.db.reader(serverTenant).tables<{ settings: { tenant_id: number; name: string } }>()
+    const left = () => rows.selectFrom('settings').select('name').where('tenant_id', '=', tenantId).execute()
+    const { settings } = server.running.features.identity
+    const { vault } = server.running.services
+    const { clock, db } = server
+    // What a request does that was let in before the suspension, and that took its time.
+    await db.transact(tenantId, (tx) =>
+      putOwnSetting({ db, vault, clock, settings }, tx, { name: 'language', value: 'de' }),
+    )
+    expect(await left()).toHaveLength(1)
+    clock.advance(600_000)
+    await server.settle()
+    expect(await left()).toEqual([])
   })
 
   test('that administers the server is removed by the owner of the base tenant alone, suspended or not', async () => {

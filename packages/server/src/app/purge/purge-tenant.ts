@@ -1,4 +1,5 @@
 import { unindexActions } from '#features/actions/index.ts'
+import { queueLastSweep } from '#features/admin/index.ts'
 import { audit } from '#features/audit/index.ts'
 import { quarantineNames } from '#features/registration/index.ts'
 import {
@@ -22,7 +23,7 @@ import {
   type TenantId,
   type Writer,
 } from '#infra/db/index.ts'
-import { removeJobs } from '#infra/jobs/index.ts'
+import { type Jobs, removeJobs } from '#infra/jobs/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { forgetIdentity } from './forget-identity.ts'
@@ -48,6 +49,7 @@ const notByRows = ['tenants', 'jobs']
  * any interruption. */
 export async function purgeTenant(
   deps: PurgeDeps & {
+    readonly jobs: Pick<Jobs, 'enqueue'>
     readonly pause: Pause
     readonly by: 'command line' | 'administrator'
     /** Runs in the first transaction: from then on something of the tenant is gone. */
@@ -71,6 +73,7 @@ export async function purgeTenant(
     const base = await findBaseTenant(tx)
     const entry = { event: 'tenant.purged', details: { idTag: tenant.idTag, by: deps.by } } as const
     if (base) await audit(deps, tx.as(base.tenantId), entry)
+    await queueLastSweep(deps, tx, tenant)
     await deps.noteEnded?.(tx)
   })
   return removed
@@ -95,8 +98,9 @@ export async function removeTraces(
   return removed
 }
 
-/** Removes everything that a tenant has, but for the tenant itself. */
-async function removeContents(
+/** Removes everything that a tenant has, or that was written under its number after it was gone, but for the tenant
+ * itself. */
+export async function removeContents(
   deps: PurgeDeps,
   tenant: Pick<HostedTenant, 'tenantId'>,
 ): Promise<{ rows: number; blobs: number }> {

@@ -28,6 +28,27 @@ const purgeTenantJob = jobKind({
   keepDeadMs: 0,
 })
 
+/** Removes once more what is of the number of a tenant that is gone: a request that was under way may have written after the
+ * removal had passed. No other tenant gets the number. */
+const lastSweepJob = jobKind({
+  name: 'admin.sweep-purged',
+  payload: Type.Object({ tenantId: Type.Unsafe<TenantId>(Type.Integer()) }),
+  retry: { maxAttempts: 1000, firstDelayMs: 10_000, longestDelayMs: 600_000 },
+  concurrency: 1,
+})
+
+// Requests are cut off seconds after a suspension; none goes on for so long without being looked at.
+const lastSweepMs = 600_000
+
+/** The handle is the server's. */
+export async function queueLastSweep(
+  { jobs, clock }: { readonly jobs: Pick<Jobs, 'enqueue'>; readonly clock: Clock },
+  tx: Writer,
+  { tenantId }: Pick<HostedTenant, 'tenantId'>,
+): Promise<void> {
+  await jobs.enqueue(tx, lastSweepJob, { tenantId }, { runAtMs: clock.now() + lastSweepMs })
+}
+
 /** A tenant that is to be removed. */
 export type Suspended = HostedTenant & { readonly suspendedAt: number }
 
@@ -83,10 +104,12 @@ export async function assertNotPurged(reader: Reader, tenant: HostedTenant): Pro
 interface PurgeHandling {
   readonly tenants: Pick<Tenants, 'findById' | 'forget'>
   readonly purge: (tenant: Suspended, by: 'command line' | 'administrator') => Promise<unknown>
+  readonly sweep: (tenant: Pick<HostedTenant, 'tenantId'>) => Promise<unknown>
 }
 
-/** Registers the handler of the job; `purge` removes a suspended tenant. */
-export function handlePurges(jobs: Pick<Jobs, 'handle'>, { tenants, purge }: PurgeHandling): void {
+/** Registers the handlers of the jobs; `purge` removes a suspended tenant, `sweep` the rows and blobs of one that is gone. */
+export function handlePurges(jobs: Pick<Jobs, 'handle'>, { tenants, purge, sweep }: PurgeHandling): void {
+  jobs.handle(lastSweepJob, async ({ tenantId }) => void (await sweep({ tenantId })))
   jobs.handle(purgeTenantJob, async ({ tenantId, suspendedAt, followsCommand }) => {
     tenants.forget()
     const tenant = await getTenant(tenants, tenantId).catch(() => undefined)

@@ -81,6 +81,7 @@ export const stayingJobs: readonly string[] = [
   'actions.publish',
   'actions.withdraw-signed',
   'admin.purge-tenant',
+  'admin.sweep-purged',
   'apps.offer-updates',
   'apps.update',
   'certificates.look',
