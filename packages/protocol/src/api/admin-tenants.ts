@@ -58,6 +58,8 @@ export const resumeTenant = contract({
   path: '/api/admin/tenants/{idTag}/resume',
   tag,
   summary: 'End the suspension or the ban of a tenant; people sign in anew',
+  description:
+    'Nothing changes for a tenant that is neither suspended nor banned: it is answered as it is, and stays muted, blocked or trusted. 409 while it is being removed or imported.',
   ...forAdmins,
   params,
   reply: { kind: 'data', status: 200, schema: AdminTenant },

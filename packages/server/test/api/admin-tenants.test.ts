@@ -6,9 +6,11 @@ import {
   getAuditLog,
   getMe,
   getProxyToken,
+  type IdTag,
   listSettings,
   listTenants,
   logout,
+  type ProfileStatus,
   purgeTenant,
   putSetting,
   resumeTenant,
@@ -19,6 +21,7 @@ import {
   uploadFile,
 } from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { findRelation, statusOf } from '#features/relations/index.ts'
 import { putOwnSetting } from '#features/settings/index.ts'
 import { closedPort } from '#harness/addresses.ts'
 import { startSmtpServer } from '#harness/smtp-server.ts'
@@ -173,6 +176,48 @@ describe('a request under way', () => {
   })
 })
 
+test.each(['Muted', 'Blocked', 'Trusted', 'Active'] as const)(
+  'a tenant %s is resumed in vain',
+  async (status) => {
+    const client = await admin()
+    const idTag = `as-${status}.localhost`.toLowerCase() as IdTag
+    await server.createTenant(idTag)
+    const decide = (to: ProfileStatus) =>
+      client.call(updateAdminProfile, { ...params(idTag), body: { status: to } })
+    const statusNow = async () => {
+      const decided = await findRelation(server.db.reader(serverTenant), idTag)
+      return decided && statusOf(decided)
+    }
+    const noted = async () => {
+      const { data } = await client.call(getAuditLog, { query: { limit: 200 } })
+      return data.filter(({ details }) => details?.idTag === idTag).length
+    }
+    await decide(status)
+    const before = await noted()
+    const { data } = await client.call(resumeTenant, params(idTag))
+    expect(data).toMatchObject({ idTag, status: 'active' })
+    expect(await statusNow()).toBe(status)
+    expect(await noted()).toBe(before)
+    for (const out of ['Suspended', 'Banned'] as const) {
+      await decide(out)
+      expect((await client.call(resumeTenant, params(idTag))).data).toMatchObject({ status: 'active' })
+      expect(await statusNow()).toBe('Active')
+    }
+  },
+)
+
+test('what an import has brought suspended is resumed, and stays blocked', async () => {
+  const client = await admin()
+  const idTag = 'brought.localhost' as IdTag
+  const { tenantId } = await server.createTenant(idTag)
+  await client.call(updateAdminProfile, { ...params(idTag), body: { status: 'Blocked' } })
+  await server.suspend(idTag)
+  expect((await client.call(resumeTenant, params(idTag))).data).toMatchObject({ status: 'active' })
+  expect((await server.running.features.identity.tenants.findById(tenantId))?.suspendedAt).toBeUndefined()
+  const decided = await findRelation(server.db.reader(serverTenant), idTag)
+  expect(decided && statusOf(decided)).toBe('Blocked')
+})
+
 describe('a mail to try', () => {
   const sendTo = async (to: string) => (await admin()).call(testEmail, { body: { to } })
 
@@ -237,7 +282,8 @@ describe('a tenant', () => {
     const { data } = await (await admin()).call(listTenants, { query: { q: 'gone' } })
     expect(data).toEqual([])
     expect(await rowsOf(tenantId)).toEqual([])
-    const { data: trail } = await (await admin()).call(getAuditLog, {})
+    // Entries of one second have no order among themselves.
+    const { data: trail } = await (await admin()).call(getAuditLog, { query: { limit: 200 } })
     expect(trail.map(({ event }) => event)).toEqual(
       expect.arrayContaining(['tenant.purge-begun', 'tenant.purged']),
     )

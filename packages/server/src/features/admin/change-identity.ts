@@ -122,7 +122,12 @@ async function setStatus(
   await changeStatus(deps, tx.as(serverTenant), idTag, { status, until, reason })
 }
 
-async function noteChange(deps: ChangeIdentityDeps, tx: Writer, request: ChangeIdentity): Promise<void> {
+/** Writes the decision into the trail of the base tenant, whose handle `tx` is. */
+export async function noteChange(
+  deps: Pick<ChangeIdentityDeps, 'clock'>,
+  tx: Writer,
+  request: ChangeIdentity,
+): Promise<void> {
   const { idTag, change } = request
   const details = { idTag, ...change }
   await auditActor(deps, tx, { actor: request, event: 'profile.changed-by-admin', details })

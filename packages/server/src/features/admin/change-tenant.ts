@@ -1,31 +1,50 @@
 import type { AdminTenant, IdTag } from '@kith/protocol'
-import type { HostedTenant, Tenants } from '#features/tenants/index.ts'
+import { findRelation, isSuspendedOrBanned } from '#features/relations/index.ts'
+import {
+  findTenantByIdTag,
+  type HostedTenant,
+  resumeTenant as resume,
+  type Tenants,
+} from '#features/tenants/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
-import { type ByAdmin, type ChangeIdentityDeps, changeIdentity } from './change-identity.ts'
+import {
+  assertMayChange,
+  type ByAdmin,
+  type ChangeIdentityDeps,
+  changeIdentity,
+  noteChange,
+} from './change-identity.ts'
 import { adminViews } from './list-tenants.ts'
+import { assertNotPurged } from './purge-job.ts'
 
 type TenantChange = ByAdmin & { readonly idTag: IdTag }
 
-/** Ends the sessions of a tenant of this server; all requests to it are refused until it is resumed. */
-export function suspendTenant(deps: ChangeIdentityDeps, request: TenantChange): Promise<HostedTenant> {
-  return setStatus(deps, request, 'Suspended')
-}
-
-/** Ends the suspension or the ban of a tenant. `E-STATE` while it is being removed. */
-export function resumeTenant(deps: ChangeIdentityDeps, request: TenantChange): Promise<HostedTenant> {
-  return setStatus(deps, request, 'Active')
-}
-
-/** The same as the status of a profile, but only for who lives here. */
-async function setStatus(
-  deps: ChangeIdentityDeps,
-  request: TenantChange,
-  status: 'Suspended' | 'Active',
-): Promise<HostedTenant> {
+/** Ends the sessions of a tenant of this server; all requests to it are refused until it is resumed. The same as the status
+ * of a profile, but only for who lives here. */
+export async function suspendTenant(deps: ChangeIdentityDeps, request: TenantChange): Promise<HostedTenant> {
   await getHosted(deps, request.idTag)
-  await changeIdentity(deps, { ...request, change: { status } })
+  await changeIdentity(deps, { ...request, change: { status: 'Suspended' } })
   return await getHosted(deps, request.idTag)
+}
+
+/** Ends the suspension or the ban of a tenant; for one that has neither nothing changes, whatever else is decided about it.
+ * `E-STATE` while it is being removed or imported. */
+export async function resumeTenant(deps: ChangeIdentityDeps, request: TenantChange): Promise<HostedTenant> {
+  const { tenant, idTag } = request
+  const change = { ...request, change: { status: 'Active' as const } }
+  await assertMayChange(deps, change, await getHosted(deps, idTag))
+  await deps.db.transact(tenant.tenantId, async (tx) => {
+    const now = await findTenantByIdTag(tx, idTag)
+    if (!now) throw new Failure('E-PROFILE-NOTFOUND')
+    await assertNotPurged(tx.as(serverTenant), now)
+    const decided = await findRelation(tx.as(serverTenant), idTag)
+    const isOut = now.suspendedAt !== undefined || (decided !== undefined && isSuspendedOrBanned(decided))
+    if (!isOut) return
+    await resume(deps, tx.as(now.tenantId))
+    await noteChange(deps, tx, change)
+  })
+  return await getHosted(deps, idTag)
 }
 
 /** A tenant as administrators see it. */

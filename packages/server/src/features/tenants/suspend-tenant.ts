@@ -1,5 +1,11 @@
 import type { IdTag } from '@kith/protocol'
-import { findRelation, type RelationEmitter, setRelation, withStatus } from '#features/relations/index.ts'
+import {
+  findRelation,
+  isSuspendedOrBanned,
+  type RelationEmitter,
+  setRelation,
+  withStatus,
+} from '#features/relations/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { assertOthersLead } from './assert-others-lead.ts'
@@ -29,7 +35,7 @@ export async function suspendTenant(deps: SuspendDeps, tx: Writer): Promise<void
   tx.afterCommit(() => deps.tenants.forget())
 }
 
-/** Ends a suspension, or a ban. `E-STATE` for a tenant that is not whole. */
+/** Ends a suspension, or a ban, and no other decision of the server. `E-STATE` for a tenant that is not whole. */
 export async function resumeTenant(deps: Omit<SuspendDeps, 'revokeSessions'>, tx: Writer): Promise<void> {
   const tenant = await findTenantById(tx, tx.tenantId)
   if (tenant) assertWhole(tenant)
@@ -66,5 +72,8 @@ async function noteActive(
   tx: Writer,
   idTag: IdTag,
 ): Promise<void> {
+  const decided = await findRelation(tx, idTag)
+  // A mute, a block or trust is another decision.
+  if (!decided || !isSuspendedOrBanned(decided)) return
   await setRelation(deps, tx, idTag, { ...withStatus('Active'), at: nowSecs(deps.clock) })
 }

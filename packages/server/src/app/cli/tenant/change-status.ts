@@ -18,7 +18,7 @@ export const resume = changing({
   name: 'tenant resume',
   summary: 'End the suspension or the ban of a tenant.',
   description:
-    'A running server notices within five seconds. People sign in anew. It fails while the tenant is being removed or imported.',
+    'A running server notices within five seconds. People sign in anew. It changes nothing for a tenant that has neither, also where it is muted, blocked or trusted. It fails while the tenant is being removed or imported.',
   change: resumeTenant,
   outcome: 'is active',
 })
