@@ -73,7 +73,7 @@ export const purgeTenant = contract({
   tag,
   summary: 'Remove a tenant with everything that belongs to it, in two calls',
   description:
-    'Without a body nothing happens: the answer has `confirm`, good for ten minutes, and what would go. With `{confirm}` the tenant is suspended and removed in the background; this cannot be undone.',
+    'Without a body nothing happens: the answer has `confirm`, good for ten minutes, and what would go. With `{confirm}` the tenant is suspended and removed in the background; this cannot be undone. 409 to either call for the only leader of a community (`details.communities`), and for a tenant that is being removed or imported.',
   ...forAdmins,
   params,
   body: {

@@ -312,6 +312,21 @@ describe('a tenant', () => {
     expect(await left()).toEqual([])
   })
 
+  test('that alone leads a community is not to be removed, as the first call says already', async () => {
+    const idTag = 'sole-leader.localhost'
+    await server.createTenant(idTag)
+    await server.createTenant('led.localhost', { type: 'community' })
+    await server.relate('led.localhost', idTag, { isFollower: true, role: 'leader' })
+    const refused = { status: 409, code: 'E-STATE', details: { communities: ['led.localhost'] } }
+    await expect(purge(idTag)).rejects.toMatchObject(refused)
+    await server.relate('led.localhost', 'alice.localhost', { isFollower: true, role: 'leader' })
+    const { confirm } = await purge(idTag)
+    await server.relate('led.localhost', 'alice.localhost', { role: undefined })
+    await expect(purge(idTag, { confirm })).rejects.toMatchObject(refused)
+    const { data } = await (await admin()).call(listTenants, { query: { q: idTag } })
+    expect(data).toMatchObject([{ status: 'active' }])
+  })
+
   test('that administers the server is removed by the owner of the base tenant alone, suspended or not', async () => {
     const owner = await admin()
     for (const idTag of ['first.localhost', 'second.localhost']) {

@@ -3,6 +3,7 @@ import { auditActor } from '#features/audit/index.ts'
 import { isBlockedByServer } from '#features/relations/index.ts'
 import {
   assertNotImported,
+  assertOthersLead,
   beginRemoval,
   beingRemoved,
   findTenantByIdTag,
@@ -60,7 +61,8 @@ export async function purgeTenant(deps: PurgeTenantDeps, request: Purge): Promis
   }
 }
 
-/** Fails for a tenant that the caller may not remove, and for one that is being removed; but a command continues what a
+/** Fails for a tenant that the caller may not remove, for the only leader of a community, and for a tenant that is being
+ * removed; but a command continues what a
  * command has begun. */
 async function assertMayPurge(
   { db }: Pick<PurgeTenantDeps, 'db'>,
@@ -74,6 +76,7 @@ async function assertMayPurge(
   const by = await findPurge(db.reader(serverTenant), found)
   const isOwn = by === 'command line' && 'by' in request
   if (by && !isOwn) throw beingRemoved()
+  await db.transact(serverTenant, (tx) => assertOthersLead(tx, idTag))
 }
 
 /** The tenant that a command is to remove. One that is banned or blocked needs no suspension before, which would take the
