@@ -1,5 +1,4 @@
 import { readdir } from 'node:fs/promises'
-import { DatabaseSync } from 'node:sqlite'
 import {
   createAction,
   createApiKey,
@@ -9,11 +8,9 @@ import {
   getProxyToken,
   listProfiles,
   login,
-  putSetting,
   setPassword,
   toIso,
   updateAdminProfile,
-  uploadFile,
 } from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findAccount } from '#features/accounts/index.ts'
@@ -498,87 +495,5 @@ describe('tenant password', () => {
       message: 'A password has 8 to 1024 characters',
     })
     await signIn(baseTag, testPassword)
-  })
-})
-
-describe('tenant purge', () => {
-  /** Every row of the database that is of the tenant's number or holds one of the words. */
-  const traces = (tenantId: number, words: readonly string[]) => {
-    const db = new DatabaseSync(`${line.dataDir}/kith.db`, { readOnly: true })
-    const all = (sql: string) => {
-      const statement = db.prepare(sql)
-      statement.setReadBigInts(true)
-      return statement.all()
-    }
-    const found = all("select name from sqlite_schema where type = 'table'").flatMap(({ name }) =>
-      all(`select * from "${name}"`)
-        .map((row) => ({ name: String(name), row, text: Object.values(row).map(shown).join(' ') }))
-        .filter(
-          ({ row, text }) => Number(row.tenant_id) === tenantId || words.some((word) => text.includes(word)),
-        ),
-    )
-    db.close()
-    return found.map(({ name, text }) => `${name}: ${text}`)
-  }
-  const shown = (value: unknown) =>
-    value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : String(value)
-
-  test('needs a word, and a suspension', async () => {
-    await server.createTenant('jill.localhost')
-    expect(await line.fails('tenant', 'purge', 'jill.localhost')).toMatchObject({
-      exitCode: 2,
-      message: 'Everything of jill.localhost would be removed: add --yes',
-    })
-    expect(await line.fails('tenant', 'purge', 'jill.localhost', '--yes')).toMatchObject({
-      exitCode: 1,
-      code: 'E-STATE',
-      message: 'jill.localhost is active. Suspend it first: kith tenant suspend jill.localhost',
-    })
-    expect(await tenantOf('jill.localhost')).toBeDefined()
-  })
-
-  test('leaves nothing of the tenant in any table or on disk, and of others everything', async () => {
-    const idTag = 'leaving.localhost'
-    await server.createTenant(idTag, { email: 'leaving@example.org' })
-    const { tenantId } = (await tenantOf(idTag))!
-    const client = await server.as(idTag)
-    const base = await server.as(baseTag)
-    const upload = (by: typeof client, text: string) =>
-      by.upload(uploadFile, {
-        params: { preset: 'raw', fileName: 'note.txt' },
-        body: new Blob([text], { type: 'text/plain' }),
-      })
-    const { data: file } = await upload(client, 'quokka bytes')
-    await upload(base, 'quokka bytes')
-    await client.call(createAction, {
-      body: { type: 'POST', content: { text: 'quokka' }, attachments: [file.fileId] },
-    })
-    await client.call(createAction, {
-      body: { type: 'POST', content: { text: 'quokka later' }, publishAt: 2_000_000_000 },
-    })
-    await client.call(createApiKey, { body: { name: 'quokka key' } })
-    await client.call(putSetting, { params: { name: 'ui.quokka' }, query: {}, body: { value: 'quokka' } })
-    await line.json('ref', 'create', 'password-reset', '--tenant', idTag)
-    await server.settle()
-    expect(traces(tenantId, ['quokka']).length).toBeGreaterThan(8)
-    expect(await readdir(`${line.dataDir}/blobs`)).toContain(String(tenantId))
-
-    await server.suspend(idTag)
-    const { removed } = await line.json('tenant', 'purge', idTag, '--yes')
-    expect(removed).toMatchObject({ blobs: 1 })
-    expect(removed.rows).toBeGreaterThan(8)
-    const left = traces(tenantId, ['quokka', 'leaving'])
-    expect(left).toEqual([
-      expect.stringMatching(/^audit_log: .*reference\.created.*leaving\.localhost/),
-      expect.stringMatching(/^audit_log: .*tenant\.purged.*leaving\.localhost/),
-      expect.stringMatching(/^quarantined_names: 0 leaving\.localhost \d+$/),
-    ])
-    expect(await readdir(`${line.dataDir}/blobs`)).not.toContain(String(tenantId))
-    expect((await line.json('blobs', 'verify', '--deep', '--tenant', baseTag)).blobs).toBe(1)
-
-    expect(await line.fails('tenant', 'purge', idTag, '--yes')).toMatchObject({ exitCode: 1 })
-    clock.advance(noticedMs)
-    expect((await discover(idTag)).status).toBe(404)
-    expect((await line.json('tenant', 'create', idTag)).tenant.idTag).toBe(idTag)
   })
 })
