@@ -80,6 +80,7 @@ describe('tenant purge', () => {
     expect(removed.rows).toBeGreaterThan(8)
     const left = traces(tenantId, ['quokka', 'leaving'])
     expect(left).toEqual([
+      expect.stringMatching(/^audit_log: .*reference\.created.*leaving\.localhost/),
       expect.stringMatching(/^audit_log: .*tenant\.purged.*leaving\.localhost/),
       expect.stringMatching(/^quarantined_names: 0 leaving\.localhost \d+$/),
     ])
