@@ -145,6 +145,8 @@ export const unknownIdCode: Partial<Record<Decoding, ErrorCode>> = {
   variantId: 'E-FILE-NOTFOUND',
   actionId: 'E-ACTION-NOTFOUND',
   refId: 'E-NOTFOUND',
+  profileName: 'E-PROFILE-NOTFOUND',
+  domainName: 'E-NOTFOUND',
 }
 
 function unknownIdCodes(contract: Contract): ErrorCode[] {

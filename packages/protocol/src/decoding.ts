@@ -1,3 +1,12 @@
 /** The schema keyword that names how an input's text is turned into its value while it is validated. */
 export const decodeKeyword = 'x-decode'
-export type Decoding = 'idTag' | 'timestamp' | 'commaList' | 'fileId' | 'variantId' | 'actionId' | 'refId'
+export type Decoding =
+  | 'idTag'
+  | 'profileName'
+  | 'domainName'
+  | 'timestamp'
+  | 'commaList'
+  | 'fileId'
+  | 'variantId'
+  | 'actionId'
+  | 'refId'

@@ -55,6 +55,17 @@ export const VariantIdParam = IdParam<VariantId>(
 )
 /** Path parameter: an action id; one in a bad form answers `E-ACTION-NOTFOUND`. */
 export const ActionIdParam = IdParam<ActionId>('actionId', 'The id of an action', `a1~${exampleHash}`)
+/** Path parameter: an identity in any spelling; one in a bad form answers `E-PROFILE-NOTFOUND`. */
+export const ProfileParam = IdParam<IdTag>(
+  'profileName',
+  'An identity: a DNS name of at least two labels',
+  'alice.example.com',
+)
+/** Path parameter: a domain in any spelling, and what it is here; one in a bad form answers `E-NOTFOUND`. */
+/* @__NO_SIDE_EFFECTS__ */
+export function DomainParam(description: string) {
+  return IdParam<IdTag>('domainName', description, 'alice.example.com')
+}
 /** Path parameter: a reference id; one in a bad form answers `E-NOTFOUND`. */
 export const RefIdParam = IdParam<RefId>('refId', 'The id of a reference', '0123456789ABCDEFabcdefgh')
 

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { contract } from '../contract.ts'
-import { IdTagInput, IsoTime, TimestampInput, Words } from '../schemas.ts'
+import { IsoTime, ProfileParam, TimestampInput, Words } from '../schemas.ts'
 import { profileStatuses } from './profiles.ts'
 
 const tag = 'Administration'
@@ -30,7 +30,7 @@ export const updateAdminProfile = contract({
   unscoped: true,
   role: 'moderator',
   orAdmin: true,
-  params: Type.Object({ idTag: IdTagInput }),
+  params: Type.Object({ idTag: ProfileParam }),
   body: {
     kind: 'json',
     schema: Type.Object({
@@ -57,7 +57,7 @@ export const sendPasswordReset = contract({
   auth: 'required',
   unscoped: true,
   role: 'SADM',
-  params: Type.Object({ idTag: IdTagInput }),
+  params: Type.Object({ idTag: ProfileParam }),
   reply: { kind: 'data', status: 200, schema: Type.Object({ sent: Type.Boolean() }) },
   errors: ['E-PROFILE-NOTFOUND', 'E-STATE'],
 })

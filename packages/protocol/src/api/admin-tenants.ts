@@ -1,10 +1,10 @@
 import Type, { type Static } from 'typebox'
 import { contract } from '../contract.ts'
-import { IdTagInput, IsoTime, pageQuery, Words } from '../schemas.ts'
+import { IsoTime, ProfileParam, pageQuery, Words } from '../schemas.ts'
 
 const tag = 'Administration'
 const forAdmins = { auth: 'required', unscoped: true, role: 'SADM' } as const
-const params = Type.Object({ idTag: IdTagInput })
+const params = Type.Object({ idTag: ProfileParam })
 
 /** A tenant as an administrator of the server sees it: what it takes up, nothing of what it contains. */
 export const AdminTenant = Type.Object({

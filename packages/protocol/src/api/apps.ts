@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { appCapabilities } from '../app-package.ts'
 import { contract } from '../contract.ts'
-import { ActionIdParam, FileIdParam, filteredPageQuery, IdTagOf, IsoTime, Words } from '../schemas.ts'
+import { ActionIdParam, DomainParam, FileIdParam, filteredPageQuery, IsoTime, Words } from '../schemas.ts'
 import { byteConditions } from './files.ts'
 
 const tag = 'Apps'
@@ -112,7 +112,7 @@ export const uninstallApp = contract({
   scope: 'write:apps',
   role: 'leader',
   params: Type.Object({
-    publisher: IdTagOf('Who offers the app'),
+    publisher: DomainParam('Who offers the app'),
     name: Type.String({ minLength: 1, maxLength: 100, description: 'The name of the app' }),
   }),
   reply: { kind: 'empty', status: 204 },

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Contract } from '../contract.ts'
+import { decodeKeyword } from '../decoding.ts'
 import { allContracts } from './index.ts'
 
 /** What each endpoint requires of its caller: the credential, the scope that a narrowed credential needs (`unscoped`: a
@@ -204,4 +205,14 @@ test('contracts take no right to read or write for one to administer', () => {
   const asked: (string | undefined)[] = (allContracts as readonly Contract[]).map(({ scope }) => scope)
   for (const area of ['refs', 'keys'])
     for (const level of ['read', 'write']) expect(asked).not.toContain(`${level}:${area}`)
+})
+
+test('no identity in a path is answered as bad input', () => {
+  const ofPaths = (allContracts as readonly Contract[]).flatMap(({ name, params }) =>
+    Object.values<{ [decodeKeyword]?: string }>(params?.properties ?? {}).map(
+      (schema) => [name, schema] as const,
+    ),
+  )
+  const refusing = ofPaths.filter(([, schema]) => schema[decodeKeyword] === 'idTag')
+  expect(refusing.map(([name]) => name)).toEqual([])
 })

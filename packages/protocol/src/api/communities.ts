@@ -1,7 +1,16 @@
 import Type, { type Static } from 'typebox'
 import { contract } from '../contract.ts'
 import { communityRoles } from '../roles.ts'
-import { IdTagInput, IsoTime, JsonObject, pageQuery, TimestampInput, UnixTime, Words } from '../schemas.ts'
+import {
+  IdTagInput,
+  IsoTime,
+  JsonObject,
+  ProfileParam,
+  pageQuery,
+  TimestampInput,
+  UnixTime,
+  Words,
+} from '../schemas.ts'
 import { AdminProfile } from './admin-profiles.ts'
 import { profileStatuses } from './profiles.ts'
 
@@ -29,7 +38,7 @@ export const createCommunity = contract({
   auth: 'required',
   scope: 'write:profile',
   bucket: 'registration',
-  params: Type.Object({ idTag: IdTagInput }),
+  params: Type.Object({ idTag: ProfileParam }),
   query: Type.Object({
     token: Type.Optional(
       Type.String({ maxLength: 100, description: 'refId of an invitation; also taken from the body' }),
@@ -109,7 +118,7 @@ export const updateMember = contract({
   gateway: true,
   scope: 'admin:profile',
   role: 'moderator',
-  params: Type.Object({ idTag: IdTagInput }),
+  params: Type.Object({ idTag: ProfileParam }),
   body: {
     kind: 'json',
     schema: Type.Object({

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { contract } from '../contract.ts'
-import { IdTagInput, IdTagOf, IsoTime, pageQuery, TimestampInput, Words } from '../schemas.ts'
+import { DomainParam, IdTagInput, IsoTime, pageQuery, TimestampInput, Words } from '../schemas.ts'
 
 const tag = 'Federation'
 
@@ -104,7 +104,7 @@ export const blockDomain = contract({
   path: '/api/admin/domain-blocks',
   summary: 'Block a domain: nothing is accepted from it, delivered to it or fetched from it',
   description:
-    'A second block of the same domain changes its reason and answers 200. Only the owner of the base tenant blocks a domain that holds an administrator.',
+    'A second block of the same domain changes its reason and answers 200. Only the owner of the base tenant blocks a domain that holds an administrator. 409 for one that holds tenants of this server: they are suspended instead.',
   body: {
     kind: 'json',
     schema: Type.Object({
@@ -123,7 +123,7 @@ export const unblockDomain = contract({
   method: 'DELETE',
   path: '/api/admin/domain-blocks/{domain}',
   summary: 'Remove the block of a domain',
-  params: Type.Object({ domain: IdTagOf('The domain that is blocked') }),
+  params: Type.Object({ domain: DomainParam('The domain that is blocked') }),
   reply: { kind: 'data', status: 200, schema: Type.Object({ domain: Type.String() }) },
   errors: ['E-NOTFOUND'],
 })

@@ -4,10 +4,10 @@ import { variantNames } from '../ids.ts'
 import { communityRoles } from '../roles.ts'
 import {
   CommaList,
-  IdTagInput,
   IdTagOf,
   IsoTime,
   JsonObject,
+  ProfileParam,
   pageQuery,
   sortDirection,
   UnixTime,
@@ -156,7 +156,7 @@ export const getProfile = contract({
   auth: 'optional',
   gateway: true,
   scope: 'read:profile',
-  params: Type.Object({ idTag: IdTagInput }),
+  params: Type.Object({ idTag: ProfileParam }),
   reply: { kind: 'data', status: 200, schema: Profile },
   errors: ['E-PROFILE-NOTFOUND', 'E-UNAVAILABLE'],
 })
@@ -169,7 +169,7 @@ const pictureParts = {
   auth: 'optional',
   queryToken: true,
   scope: 'read:profile',
-  params: Type.Object({ idTag: IdTagInput }),
+  params: Type.Object({ idTag: ProfileParam }),
   query: Type.Object({
     variant: Type.Optional(
       Words(variantNames, {
@@ -256,7 +256,7 @@ export const updateRelationship = contract({
   gateway: true,
   scope: 'write:profile',
   role: 'leader',
-  params: Type.Object({ idTag: IdTagInput }),
+  params: Type.Object({ idTag: ProfileParam }),
   body: { kind: 'json', schema: Type.Object({ relationship: Words(relationshipChanges) }) },
   reply: {
     kind: 'data',

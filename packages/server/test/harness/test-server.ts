@@ -150,14 +150,16 @@ export class TestServer implements AsyncDisposable {
   /** A tenant of this server; persons can sign in with `testPassword`. */
   async createTenant(
     idTag: string,
-    options: { type?: 'person' | 'community'; name?: string; email?: string } = {},
+    options: { type?: 'person' | 'community'; name?: string; email?: string; appDomain?: string } = {},
   ): Promise<HostedTenant> {
     const { identity } = this.#running.features
     const { type = 'person', name = idTag, email } = options
+    const appDomain = options.appDomain as IdTag | undefined
     passwordHash ??= identity.passwords.hash(testPassword)
     const hash = await passwordHash
     const tenant = await this.db.transact(serverTenant, async (tx) => {
-      const made = await createTenant(identity.createTenant, tx, { idTag: idTag as IdTag, type, name })
+      const asked = { idTag: idTag as IdTag, type, name, ...(appDomain && { appDomain }) }
+      const made = await createTenant(identity.createTenant, tx, asked)
       if (type === 'community') return made
       const own = tx.as(made.tenantId)
       const { vault, clock } = this.#running.services

@@ -16,6 +16,7 @@ import type { CommandLine } from '#harness/command-line.ts'
 import { type LineBesideServer, openLineBesideServer } from '#harness/line-beside-server.ts'
 import { sendHttp2 } from '#harness/secure-site.ts'
 import { TestServer, testPassword } from '#harness/test-server.ts'
+import { tablesIn, tracesIn } from '#harness/traces.ts'
 import { serverTenant } from '#infra/db/index.ts'
 
 const base = 'home.localhost'
@@ -290,5 +291,21 @@ describe('a server whose certificate authority does not answer', () => {
     expect((await line.run(['proxy', 'show', domain])).out).toMatch(/^ {2}certificate +until 2026-04-05/m)
     expect((await line.run(['proxy', 'list'])).out).toContain('certificate until 2026-04-05')
     expect((await line.json('proxy', 'disable', domain)).site).toMatchObject({ certExpiresAt })
+  })
+  test('keeps nothing of the names of a tenant that is purged', async () => {
+    const [idTag, appDomain] = ['leaver.kith.example', 'app.leaver.kith.example'] as const
+    const { tenantId } = await alone.createTenant(idTag, { appDomain })
+    await alone.settle()
+    alone.clock.advance(5 * 60_000)
+    await alone.settle()
+    const named = () => tracesIn(join(line.dataDir, 'kith.db'), { tenantId, words: [idTag] })
+    const kept = await line.json('cert', 'list')
+    expect(kept.certificates).toEqual(
+      expect.arrayContaining([idTag, appDomain].map((one) => expect.objectContaining({ name: one }))),
+    )
+    expect(tablesIn(named())).toContain('certificates')
+    await alone.suspend(idTag)
+    await line.json('tenant', 'purge', idTag, '--yes')
+    expect(tablesIn(named())).toEqual(['audit_log', 'quarantined_names'])
   })
 })

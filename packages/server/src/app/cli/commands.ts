@@ -13,6 +13,7 @@ import { config } from './config.ts'
 import { dnsZone } from './dns/zone.ts'
 import { doctor } from './doctor/doctor.ts'
 import { blockDomainCommand, listDomains, unblockDomainCommand } from './domain/domain.ts'
+import { listIdentities, setIdentity } from './identity/identity.ts'
 import { revokeKey } from './keys/revoke.ts'
 import { rotateKeys } from './keys/rotate.ts'
 import { mailTest } from './mail/send-test.ts'
@@ -68,6 +69,8 @@ export const commands: readonly Command[] = [
   retryJobCommand,
   discardJobCommand,
   deliveries,
+  listIdentities,
+  setIdentity,
   listDomains,
   blockDomainCommand,
   unblockDomainCommand,

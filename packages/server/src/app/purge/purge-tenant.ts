@@ -1,6 +1,7 @@
 import { unindexActions } from '#features/actions/index.ts'
 import { queueLastSweep } from '#features/admin/index.ts'
 import { audit } from '#features/audit/index.ts'
+import { forgetNames } from '#features/certificates/index.ts'
 import { quarantineNames } from '#features/registration/index.ts'
 import {
   assertOthersLead,
@@ -93,8 +94,12 @@ export async function removeTraces(
   deps: PurgeDeps,
   tenant: HostedTenant,
 ): Promise<{ rows: number; blobs: number }> {
+  const { idTag, appDomain } = tenant
   const removed = await removeContents(deps, tenant)
-  await deps.db.transact(serverTenant, (tx) => removeTenant(deps, tx, tenant))
+  await deps.db.transact(serverTenant, async (tx) => {
+    await forgetNames(tx, appDomain === undefined ? [idTag] : [idTag, appDomain])
+    await removeTenant(deps, tx, tenant)
+  })
   return removed
 }
 

@@ -5,8 +5,10 @@ import { eachDialect, onSqlite } from '#harness/each-dialect.ts'
 import { foreignChain, problem } from '#harness/fake-authority.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import { EgressError } from '#infra/egress/index.ts'
+import { listJobs } from '#infra/jobs/index.ts'
 import { findState, findStored, listDue, summarize } from './certificate-store.ts'
 import { listChallenges } from './challenge-store.ts'
+import { forgetNames } from './forget-names.ts'
 import { insertNames } from './name-store.ts'
 import { setFailed, setNextAttempt } from './order-store.ts'
 import { renewCertificate } from './renew-certificate.ts'
@@ -198,6 +200,24 @@ eachDialect('certificates', (open) => {
     await pass(made, 12 * day, 20)
     expect(await made.state()).toBeUndefined()
     expect(made.authority.orders).toHaveLength(1)
+  })
+
+  test('go with their names, whose orders under way end', async () => {
+    const other = 'bob.example.org'
+    const made = await begun([name, other])
+    const forget = (one: string) => made.db.transact(serverTenant, (tx) => forgetNames(tx, [one]))
+    expect((await listChallenges(made.reader, 10)).map((one) => one.name).sort()).toEqual([name, other])
+    made.wanted.delete(other)
+    await forget(other)
+    expect((await listChallenges(made.reader, 10)).map((one) => one.name)).toEqual([name])
+    expect(await listJobs(made.reader, { kind: 'certificates.order', subject: other })).toEqual([])
+    await pass(made, day)
+    expect(await made.state(other)).toBeUndefined()
+    expect((await made.state())?.notAfter).toBeDefined()
+    await forget(name)
+    expect(await made.first.certification.read(name)).toBeUndefined()
+    await pass(made, 10 * 60_000)
+    expect((await findStored(made.reader, name))?.version).toBe(1)
   })
 })
 

@@ -4,6 +4,7 @@ export { findState, findStored, pageStates, summarize } from './certificate-stor
 export { certificatesMigrations } from './certificates-migrations.ts'
 export { listCertifiedNames, whereNameLeads, zoneOf } from './certified-names.ts'
 export { challengeRoute } from './challenge-route.ts'
+export { forgetNames } from './forget-names.ts'
 export { likelyMending } from './mending.ts'
 export { openCertification } from './open-certification.ts'
 export { renewCertificate } from './renew-certificate.ts'

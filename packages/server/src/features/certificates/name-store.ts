@@ -49,3 +49,13 @@ export async function deleteUnwanted(tx: Writer, before: number): Promise<void> 
     .where((either) => either.or([either('unwanted_since', '<=', before), either('chain', 'is', null)]))
     .execute()
 }
+
+/** Removes a name with its certificate and its order under way. */
+export async function deleteName(tx: Writer, name: string): Promise<void> {
+  await tx
+    .tables<CertificateTables>()
+    .deleteFrom('certificates')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('name', '=', name)
+    .execute()
+}

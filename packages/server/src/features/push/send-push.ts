@@ -61,7 +61,10 @@ export async function sendPush(
   const outcome = outcomeOf(answer.status)
   deps.metrics.pushTried(outcome)
   if (outcome === 'sent') return
-  if (outcome === 'removed') await db.transact(tenantId, (tx) => removeSubscription(tx, subscriptionId))
+  if (outcome === 'removed') {
+    await db.transact(tenantId, (tx) => removeSubscription(tx, subscriptionId))
+    return
+  }
   if (outcome === 'refused')
     deps.logger.warn(
       { status: answer.status, host: new URL(target.endpoint).host },
@@ -123,9 +126,12 @@ async function post({ egress, metrics }: SendDeps, { target, ...sent }: Post): P
   }
 }
 
-function verdictOn(outcome: Outcome, { status, headers }: EgressHead, nowMs: number): JobVerdict {
+function verdictOn(
+  outcome: Exclude<Outcome, 'sent' | 'removed'>,
+  { status, headers }: EgressHead,
+  nowMs: number,
+): JobVerdict {
   const message = `HTTP ${status}`
-  if (outcome === 'removed') return new JobVerdict(message, { kind: 'dead', isExpected: true })
   if (outcome === 'refused') return new JobVerdict(message, { kind: 'dead' })
   const atMs = retryAfterMs(headers['retry-after'], nowMs)
   return new JobVerdict(message, { kind: 'retry', ...(atMs === undefined ? {} : { atMs }) })

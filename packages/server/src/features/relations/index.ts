@@ -25,6 +25,7 @@ export {
   findEffectiveRelation,
   findRelation,
   findRelations,
+  listDecided,
   listEffectiveRelations,
   listLeaders,
   listSuspendedOrBanned,

@@ -149,6 +149,20 @@ export async function listSuspendedOrBanned(reader: Reader, idTags: readonly IdT
   return rows.map(relationOf).flatMap((relation) => (isSuspendedOrBanned(relation) ? [relation.idTag] : []))
 }
 
+/** The identities about which the reader's tenant has decided, by name. */
+export async function listDecided(reader: Reader, limit: number): Promise<Relation[]> {
+  const rows = await reader
+    .tables<RelationTables>()
+    .selectFrom('relations')
+    .selectAll()
+    .where('tenant_id', '=', reader.tenantId)
+    .where((either) => either.or([sql<boolean>`is_blocked_or_muted = 1`, either('standing', 'is not', null)]))
+    .orderBy('id_tag')
+    .limit(limit)
+    .execute()
+  return rows.map(relationOf)
+}
+
 /** The effective relation, which applies the server's decision as well. Undefined when there never was a relation or a
  * decision. */
 export async function findEffectiveRelation(reader: Reader, idTag: IdTag): Promise<Relation | undefined> {

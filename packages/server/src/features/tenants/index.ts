@@ -24,6 +24,7 @@ export {
   isAppointedAdmin,
   listAppointedAdmins,
   listHosted,
+  listHostedWithin,
 } from './tenant-store.ts'
 export {
   hostedSinceMigrations,

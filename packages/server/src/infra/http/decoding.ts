@@ -21,6 +21,8 @@ function decodeText(
 ): unknown {
   switch (decoding) {
     case 'idTag':
+    case 'profileName':
+    case 'domainName':
       return parseIdTag(text)
     case 'commaList': {
       const list = text.split(',').filter((word) => word !== '')

@@ -37,7 +37,9 @@ function fail(failure: Failure): never {
 /** What text answers that has not the form of its decoding: an unknown id, or input that is not valid. */
 export function undecodable(decoding: Decoding, words: readonly string[] | undefined, path: string): Failure {
   const code = unknownIdCode[decoding]
-  return code ? new Failure(code) : invalid(path, decodingFault(decoding, words))
+  if (!code) return invalid(path, decodingFault(decoding, words))
+  const isName = decoding === 'profileName' || decoding === 'domainName'
+  return new Failure(code, isName ? { message: 'A name is a DNS name of at least two labels.' } : {})
 }
 
 function decoderOfList(item: Schema): Decoder | undefined {

@@ -3,10 +3,12 @@ import {
   allContracts,
   CommaList,
   contract,
+  DomainParam,
   FileIdParam,
   IdTagInput,
   JsonObject,
   Nullable,
+  ProfileParam,
   pageQuery,
   RefIdParam,
   TimestampInput,
@@ -166,12 +168,17 @@ describe('path parameters', () => {
     }
   })
 
-  test('that are no identity are 400', async () => {
-    const { send } = await serving(echoParam('/api/profiles/{idTag}', Type.Object({ idTag: IdTagInput })))
+  test.each([
+    ['an identity', ProfileParam, 'E-PROFILE-NOTFOUND'],
+    ['a domain', DomainParam('A domain'), 'E-NOTFOUND'],
+  ])('%s in a bad form is answered like an unknown one, with the form', async (_, schema, code) => {
+    const { send } = await serving(echoParam('/api/profiles/{idTag}', Type.Object({ idTag: schema })))
     expect((await send('/api/profiles/Alice.Example')).json.data).toEqual({ idTag: 'alice.example' })
-    const { status, json } = await send('/api/profiles/alice')
-    expect(status).toBe(400)
-    expect(json.error.details.issues).toMatchObject([{ path: '/params/idTag' }])
+    for (const bad of ['alice', '-a.example', 'a..example', '127.0.0.1', '%00', 'a.'.repeat(800)]) {
+      const { status, json } = await send(`/api/profiles/${bad}`)
+      expect([status, json.error.code], bad).toEqual([404, code])
+      expect(json.error.message).toBe('A name is a DNS name of at least two labels.')
+    }
   })
 
   test('are decoded once', async () => {
