@@ -3,10 +3,11 @@ import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { contract } from '@kith/protocol'
 import Type from 'typebox'
-import { expect, test } from 'vitest'
-import { alice, callers, httpSites } from '#harness/http-site.ts'
+import { expect, onTestFinished, test } from 'vitest'
+import { alice, callers, type HttpSiteOptions, httpSites, type startHttpSite } from '#harness/http-site.ts'
+import { sendHttp2, startSecureSite } from '#harness/secure-site.ts'
 import { Failure } from '#lib/failure.ts'
-import { bind } from './endpoint.ts'
+import { bind, type Endpoint } from './endpoint.ts'
 
 const common = { tag: 'Things', auth: 'required', errors: [] } as const
 const write = contract({
@@ -38,9 +39,12 @@ const download = contract({
 })
 
 const open = httpSites()
+type HttpSite = Awaited<ReturnType<typeof startHttpSite>>
 
 /** A site of which some credentials, or its tenant, can be ended. */
-async function lab() {
+async function lab<Site extends HttpSite>(
+  start: (endpoints: readonly Endpoint[], options: HttpSiteOptions) => Promise<Site>,
+) {
   const written: string[] = []
   const ended = new Set<unknown>()
   let isTenantEnded = false
@@ -52,7 +56,7 @@ async function lab() {
     stream.push('first')
     return stream
   }
-  const site = await open(
+  const site = await start(
     [
       bind(write, async ({ body }) => {
         written.push(body.text)
@@ -95,6 +99,11 @@ async function lab() {
     setAway: (away: boolean) => {
       isAway = away
     },
+    /** Until the next request is let in. */
+    nextAdmitted() {
+      admitted = Promise.withResolvers<void>()
+      return admitted.promise
+    },
     /** A request of which the rest comes later, once it was let in; `answer` is what comes back until the connection ends. */
     async begin(head: string, first = '') {
       admitted = Promise.withResolvers<void>()
@@ -120,7 +129,7 @@ authorization: Bearer owner`.replaceAll('\n', '\r\n')
 
 test('a body that comes after its caller’s time is not written', async () => {
   for (const head of [slowWrite, slowUpload]) {
-    const { site, written, end, begin } = await lab()
+    const { site, written, end, begin } = await lab(open)
     const request = await begin(head, '{"tex')
     end('owner')
     site.clock.advance(1_000)
@@ -132,8 +141,38 @@ test('a body that comes after its caller’s time is not written', async () => {
   }
 })
 
+test('nor by HTTP/2, where the connection goes on for others', async () => {
+  const { site, written, end, nextAdmitted } = await lab(startSecureSite)
+  onTestFinished(() => site.close())
+  const session = site.openHttp2()
+  const headers = { 'content-type': 'application/json', 'content-length': '15' }
+  const stream = session.request({
+    ...headers,
+    ':path': '/api/note',
+    ':method': 'PUT',
+    authorization: 'Bearer owner',
+  })
+  const answered = new Promise<number | undefined>((resolve, reject) => {
+    stream.once('response', (head) => resolve(head[':status'])).once('error', reject)
+  })
+  const admitted = nextAdmitted()
+  stream.write('{"tex')
+  await admitted
+  await sendHttp2(session, '/api/nowhere')
+  end('owner')
+  site.clock.advance(1_000)
+  expect(await answered).toBe(401)
+  stream.end('t":"late"}')
+  const later = { method: 'PUT', body: '{"text":"next"}' }
+  const { status } = await sendHttp2(session, '/api/note', {
+    ...later,
+    headers: { ...headers, authorization: 'Bearer admin' },
+  })
+  expect([status, written]).toEqual([200, ['next']])
+})
+
 test('nor to a tenant that was suspended since', async () => {
-  const { site, written, endTenant, begin } = await lab()
+  const { site, written, endTenant, begin } = await lab(open)
   const request = await begin(slowWrite, '{"tex')
   endTenant()
   site.clock.advance(1_000)
@@ -142,7 +181,7 @@ test('nor to a tenant that was suspended since', async () => {
 })
 
 test('a download ends with its caller’s time', async () => {
-  const { site, end, begin } = await lab()
+  const { site, end, begin } = await lab(open)
   const request = await begin(slowDownload)
   await expect.poll(() => request.socket.bytesRead).toBeGreaterThan(0)
   end('owner')
@@ -151,7 +190,7 @@ test('a download ends with its caller’s time', async () => {
 })
 
 test('a request that goes on rightly is left alone, also while the database is away', async () => {
-  const { site, written, setAway, end, begin, looks } = await lab()
+  const { site, written, setAway, end, begin, looks } = await lab(open)
   const request = await begin(slowWrite, '{"tex')
   end('somebody else')
   setAway(true)
@@ -168,7 +207,7 @@ test('a request that goes on rightly is left alone, also while the database is a
 })
 
 test('nothing is asked while no request takes longer than a second', async () => {
-  const { site, looks, begin } = await lab()
+  const { site, looks, begin } = await lab(open)
   for (let second = 0; second < 3; second += 1) site.clock.advance(1_000)
   await begin(slowWrite)
   site.clock.advance(999)
