@@ -1,6 +1,6 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { chromiumPath, launchChromium } from '../packages/server/test/harness/chromium.ts'
+import type { Browser } from 'playwright-core'
+import { chromiumPath, launchChromium, reachWorker } from '../packages/server/test/harness/chromium.ts'
 import { pollMs } from '../packages/server/test/harness/patience.ts'
 import { type PushedBrowser, PushService } from '../packages/server/test/harness/push-service.ts'
 import { type Owned, password, request, step, until } from './demo-stage.ts'
@@ -92,23 +92,4 @@ async function openApp(browser: Browser, bob: Owned, { subscription }: PushedBro
     (await context.serviceWorkers()[0]?.evaluate(`registration.getNotifications()
       .then((all) => all.map(({ title, body }) => ({ title, body })))`)) as Shown[]
   return { worker, deliver }
-}
-
-/** Hands a message over as the browser’s push service would, decrypted. */
-async function reachWorker(context: BrowserContext, page: Page) {
-  const devtools = await context.newCDPSession(page)
-  const registered = new Promise<string>((resolve) => {
-    devtools.on('ServiceWorker.workerRegistrationUpdated', ({ registrations: [registration] }) => {
-      if (registration) resolve(registration.registrationId)
-    })
-  })
-  await devtools.send('ServiceWorker.enable')
-  const registrationId = await registered
-  const { origin } = new URL(page.url())
-  return (message: unknown) =>
-    devtools.send('ServiceWorker.deliverPushMessage', {
-      origin,
-      registrationId,
-      data: JSON.stringify(message),
-    })
 }

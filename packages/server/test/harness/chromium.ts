@@ -59,3 +59,25 @@ export async function addAuthenticator(context: BrowserContext, page: Page): Pro
     },
   })
 }
+
+/** Hands a message over to the service worker of a page as the browser's push service would, decrypted. */
+export async function reachWorker(
+  context: BrowserContext,
+  page: Page,
+): Promise<(message: unknown) => Promise<unknown>> {
+  const devtools = await context.newCDPSession(page)
+  const registered = new Promise<string>((resolve) => {
+    devtools.on('ServiceWorker.workerRegistrationUpdated', ({ registrations: [registration] }) => {
+      if (registration) resolve(registration.registrationId)
+    })
+  })
+  await devtools.send('ServiceWorker.enable')
+  const registrationId = await registered
+  const { origin } = new URL(page.url())
+  return (message) =>
+    devtools.send('ServiceWorker.deliverPushMessage', {
+      origin,
+      registrationId,
+      data: JSON.stringify(message),
+    })
+}

@@ -37,9 +37,9 @@ export function explanationOf(error: unknown): string[] {
   return [message, ...Object.entries(details ?? {}).flatMap(linesOf)]
 }
 
-/** The name and message of an error as one line, and each line of its stack as another. The message stays one line
- * even where it has line breaks, which are escaped when it is printed: it may repeat what somebody else has written,
- * and that must not look like lines of this program. */
+/** The name and message of an error as one line, and each line of its stack as another. A message with line breaks
+ * stays one line, in which they are escaped when it is printed: it may contain text of a client, which must not look
+ * like lines of this program. */
 export function stackLines({ name, message, stack = '' }: Error): string[] {
   const head = `${name}: ${message}`
   return stack.startsWith(head) ? [head, ...stack.slice(head.length).split('\n').slice(1)] : [head]

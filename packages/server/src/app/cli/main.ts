@@ -9,8 +9,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') process.exitCode = 1
 })
 
-// An error that nothing has caught. Node would print its message unchanged; but it may repeat what somebody else has
-// written, whose control characters could rewrite the screen. So they are escaped, as in everything that is printed.
+// Uncaught errors are printed with control characters escaped: a message may contain text of a client, which could
+// rewrite the screen.
 process.on('uncaughtException', (error: unknown) => {
   const lines = error instanceof Error ? stackLines(error) : [String(error)]
   process.stderr.write(`${lines.map(printable).join('\n')}\n`)

@@ -51,8 +51,8 @@ interface ProgramOptions {
   readonly hasCopy?: boolean
 }
 
-/** Opens what the configuration names, does the work and lets go of everything. Throws `E-STATE` where there is no server
- * yet, or one of another version: a look at tenants must neither make a server nor change one that is running. */
+/** Opens the services that the configuration names, does the work and closes them. `E-STATE` where there is no server
+ * yet, or one of another version: a command that reads must neither create a server nor migrate one that runs. */
 export async function withProgram<Result>(
   input: Pick<CommandInput, 'env'>,
   work: (program: Program) => Promise<Result>,
@@ -100,15 +100,15 @@ async function assertReady(config: Config, { mayBegin, mayMigrate }: ProgramOpti
     })
 }
 
-/** A tenant of this server, to do something with it. A failure that names it when there is none, and `E-STATE` when it is
- * being removed or imported: what is done with a part of a tenant would only seem to succeed. */
+/** The tenant with this name. `E-PROFILE-NOTFOUND` when there is none, `E-STATE` while it is being removed or imported:
+ * then a change would be lost. */
 export async function getHosted(program: Program, idTag: IdTag): Promise<HostedTenant> {
   const tenant = await getListed(program, idTag)
   assertWhole(tenant)
   return tenant
 }
 
-/** The same, whole or not: for commands that only look, and for those that end what is under way. */
+/** The same, also while it is being removed or imported: for commands that change nothing or continue that work. */
 export async function getListed({ identity, services }: Program, idTag: IdTag): Promise<HostedTenant> {
   const tenant = await identity.tenants.find(idTag)
   if (tenant) return tenant

@@ -1,11 +1,12 @@
 import type { IdTag } from '@kith/protocol'
 import { expect, test } from 'vitest'
-import { relationsMigrations } from '#features/relations/index.ts'
+import { changeRelation, relationsMigrations } from '#features/relations/index.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { TestClock } from '#harness/test-clock.ts'
-import { type Database, serverTenant } from '#infra/db/index.ts'
+import { type Database, serverTenant, type Writer } from '#infra/db/index.ts'
 import {
   appointAdmin,
+  beginRemoval,
   createTenant,
   dismissAdmin,
   isAppointedAdmin,
@@ -16,6 +17,7 @@ import {
   type Tenants,
   tenantsMigrations,
 } from './index.ts'
+import { updateUnderWay } from './tenant-store.ts'
 
 const alice = 'alice.example.com' as IdTag
 const bob = 'bob.example.com' as IdTag
@@ -118,6 +120,34 @@ eachDialect('tenants', (open) => {
     const here = await start()
     const { tenant } = await make(here)
     expect(await suspend(here.db, here.tenants, here.clock, tenant.tenantId)).toEqual([tenant.tenantId])
+  })
+
+  test('are not resumed while they are imported or removed, and removed only where others lead', async () => {
+    const here = await start()
+    const { tenant } = await make(here)
+    const { tenant: club } = await make(here, { idTag: bob, type: 'community' })
+    const refused = { code: 'E-STATE' }
+    const deps = { ...here, emit: quiet, revokeSessions: quiet }
+    const own = <Result>(work: (tx: Writer) => Promise<Result>) => here.db.transact(tenant.tenantId, work)
+    await suspend(here.db, here.tenants, here.clock, tenant.tenantId)
+    for (const underWay of ['import', 'removal'] as const) {
+      await own((tx) => updateUnderWay(tx, underWay))
+      await expect(own((tx) => resumeTenant(deps, tx))).rejects.toMatchObject(refused)
+    }
+    await own((tx) => updateUnderWay(tx, null))
+    await own((tx) => resumeTenant(deps, tx))
+    const carol = 'carol.example.com' as IdTag
+    const setRole = (idTag: IdTag, role?: 'leader') =>
+      here.db.transact(club.tenantId, (tx) =>
+        changeRelation(tx, idTag, { role, connection: 'connected', at: 1 }),
+      )
+    await setRole(alice, 'leader')
+    await setRole(carol, 'leader')
+    await suspend(here.db, here.tenants, here.clock, tenant.tenantId)
+    await setRole(carol)
+    await expect(own((tx) => beginRemoval(deps, tx))).rejects.toMatchObject(refused)
+    await setRole(carol, 'leader')
+    await own((tx) => beginRemoval(deps, tx))
   })
 
   test('remember whom the base tenant appointed', async () => {

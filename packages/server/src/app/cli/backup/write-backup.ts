@@ -30,9 +30,8 @@ interface BackupOptions {
 interface WrittenBackup extends Manifest {
   /** Of the whole file. */
   readonly bytes: number
-  /** Why `kith restore` would refuse the database of this backup: it has something that this program does not make,
-   * such as an index that somebody has added by hand, or lacks something. Undefined where it would not, and always for
-   * PostgreSQL, whose dumps are not looked into. */
+  /** Why `kith restore` would refuse the database of this backup: a table, index or trigger that this program does not
+   * make, or one that is missing. Undefined where it would not, and always for PostgreSQL, whose dumps are not checked. */
   readonly foreignSchema: string | undefined
 }
 

@@ -40,8 +40,8 @@ export async function compareTarget<Action extends StoredAction>(
   }
 }
 
-/** What is not about what the tenant holds has not the readers of that, so the tenant and its issuer alone read it, and
- * it marks nothing. A message is one all the same. */
+/** A mismatched action does not inherit readers from its target: the tenant and its issuer alone read it, and it is
+ * no notification. A message keeps its own readers. */
 export function keptApart(action: StoredAction): StoredAction {
   if (!action.isMismatched || action.type === 'MSG') return action
   return { ...action, isMarked: false, ...(hasInheritedReaders(action) ? { visibility: 'C' } : {}) }
