@@ -104,7 +104,7 @@ export const blockDomain = contract({
   path: '/api/admin/domain-blocks',
   summary: 'Block a domain: nothing is accepted from it, delivered to it or fetched from it',
   description:
-    'A second block of the same domain changes its reason and answers 200. Only the owner of the base tenant blocks a domain that holds an administrator. 409 for one that holds tenants of this server: they are suspended instead.',
+    'A second block of the same domain changes its reason and answers 200. Only the owner of the base tenant blocks a domain that holds an administrator.',
   body: {
     kind: 'json',
     schema: Type.Object({

@@ -24,7 +24,6 @@ export {
   isAppointedAdmin,
   listAppointedAdmins,
   listHosted,
-  listHostedWithin,
 } from './tenant-store.ts'
 export {
   hostedSinceMigrations,

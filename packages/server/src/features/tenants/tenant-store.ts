@@ -144,22 +144,6 @@ export async function listHosted(reader: Reader, idTags: readonly IdTag[]): Prom
   return new Set(rows.map((row) => row.id_tag as IdTag))
 }
 
-/** The first tenants whose names are this domain or lie below it. */
-export async function listHostedWithin(reader: Reader, domain: string, limit: number): Promise<IdTag[]> {
-  const rows = await reader
-    .tables<TenantTables>()
-    .selectFrom('tenants')
-    .select('id_tag')
-    .where((either) =>
-      // No name has a character that means more to the pattern.
-      either.or([either('id_tag', '=', domain), either('id_tag', 'like', `%.${domain}`)]),
-    )
-    .orderBy('tenant_id')
-    .limit(limit)
-    .execute()
-  return rows.map((row) => row.id_tag as IdTag)
-}
-
 /** Undefined when the name is taken, or when there is a base tenant already. */
 export async function insertTenant(
   tx: Writer,

@@ -1,7 +1,7 @@
 import { type Actor, auditActor } from '#features/audit/index.ts'
-import { listAppointedAdmins, listHostedWithin } from '#features/tenants/index.ts'
+import { listAppointedAdmins } from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
-import { type Database, type Reader, serverTenant } from '#infra/db/index.ts'
+import { type Database, serverTenant } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 import { type DomainBlock, isWithin } from './domain-block.ts'
@@ -22,11 +22,9 @@ type DomainBlockRequest = Actor & {
 
 // All blocks are kept in memory: about a megabyte.
 const maxBlocks = 10_000
-// In a refusal.
-const mostNamed = 3
 
 /** Blocks a domain with everything below it, or changes the reason of its block. Only the owner of the base tenant blocks
- * one that holds an administrator. `E-STATE` for one that holds tenants. */
+ * one that holds an administrator. */
 export async function blockDomain(
   deps: DomainBlockDeps,
   request: DomainBlockRequest & { readonly reason?: string | undefined },
@@ -44,7 +42,6 @@ export async function blockDomain(
     const own = tx.as(serverTenant)
     if (!caller.isOwner && (await listAppointedAdmins(tx)).some((idTag) => isWithin(idTag, domain)))
       throw new Failure('E-AUTH-FORBIDDEN', { message: 'An administrator lives there.' })
-    await assertNobodyWithin(own, domain)
     const isKnown = await hasBlock(own, domain)
     if (!isKnown && (await countBlocks(own)) >= maxBlocks)
       throw new Failure('E-STATE', { message: `There are ${maxBlocks} blocked domains already.` })
@@ -54,16 +51,6 @@ export async function blockDomain(
     return !isKnown
   })
   return { block, isNew }
-}
-
-async function assertNobodyWithin(reader: Reader, domain: string): Promise<void> {
-  const hosted = await listHostedWithin(reader, domain, mostNamed + 1)
-  if (hosted.length === 0) return
-  const named = hosted.slice(0, mostNamed).join(', ')
-  const more = hosted.length > mostNamed ? ' and others' : ''
-  throw new Failure('E-STATE', {
-    message: `It holds tenants of this server, which are suspended instead: ${named}${more}.`,
-  })
 }
 
 /** Removes a block. What was refused in the meantime is not fetched. */
