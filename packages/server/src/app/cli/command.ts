@@ -1,4 +1,10 @@
-import { type IdTag, parseIdTag, type ValidationIssue } from '@kith/protocol'
+import {
+  type IdTag,
+  parseIdTag,
+  parseTimestamp,
+  type UnixSeconds,
+  type ValidationIssue,
+} from '@kith/protocol'
 import { Failure } from '#lib/failure.ts'
 
 /** What a command was called with. */
@@ -56,20 +62,26 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** Does the work; what a use case refuses as invalid was wrong in the call of the command. */
-export async function refusingInvalid<Result>(work: () => Promise<Result>): Promise<Result> {
+/** Does the work; what a use case refuses as invalid was wrong in the call of the command. `names`: what members of the
+ * input are called there. */
+export async function refusingInvalid<Result>(
+  work: () => Promise<Result>,
+  names: Readonly<Record<string, string>> = {},
+): Promise<Result> {
   try {
     return await work()
   } catch (error) {
     if (!(error instanceof Failure) || error.code !== 'E-VALIDATION') throw error
     const issues = (error.details?.issues ?? []) as readonly ValidationIssue[]
-    throw new UsageError(issues.map(issueText).join('; ') || error.message, { cause: error })
+    const texts = issues.map((issue) => issueText(issue, names))
+    throw new UsageError(texts.join('; ') || error.message, { cause: error })
   }
 }
 
 /** `config.healthPath must be …`; a message that is a sentence needs no path before it. */
-function issueText({ path, message }: ValidationIssue): string {
-  const member = path.split('/').filter(Boolean).join('.')
+function issueText({ path, message }: ValidationIssue, names: Readonly<Record<string, string>>): string {
+  const given = path.split('/').filter(Boolean).join('.')
+  const member = names[given] ?? given
   return /^[A-Z]/.test(message) || member === '' ? message : `${member} ${message}`
 }
 
@@ -111,6 +123,22 @@ export function readCount(text: string, name: string, most: number): number {
   const count = /^\d{1,15}$/.test(text) ? Number(text) : 0
   if (count < 1 || count > most) throw new UsageError(`${name} is a whole number from 1 to ${most}`)
   return count
+}
+
+/** Unix seconds of a time, or of the beginning of a day (UTC); undefined when the option is absent. */
+export function timeOption(input: CommandInput, name: string): UnixSeconds | undefined {
+  const text = textOption(input, name)
+  const time = text === undefined ? undefined : readTime(text)
+  if (text !== undefined && time === undefined)
+    throw new UsageError(
+      `--${name} ${JSON.stringify(text)} is no time: 2027-01-31T12:00:00Z, 2027-01-31, or Unix seconds`,
+    )
+  return time
+}
+
+/** The same of a text; undefined when it is no time. */
+export function readTime(text: string): UnixSeconds | undefined {
+  return parseTimestamp(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text)
 }
 
 /** A positional that the command cannot do without. */

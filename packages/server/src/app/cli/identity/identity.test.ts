@@ -93,10 +93,10 @@ test.each([
   [['set', eve, 'Banned', '--reason', 'x'.repeat(501)], '--reason has 1 to 500 characters'],
   [
     ['set', eve, 'Banned', '--until', 'later'],
-    '--until "later" is no time: 2027-01-31T12:00:00Z, or Unix seconds',
+    '--until "later" is no time: 2027-01-31T12:00:00Z, 2027-01-31, or Unix seconds',
   ],
-  [['set', eve, 'Banned', '--until', '2001-01-31T12:00:00Z'], 'banExpiresAt has passed'],
-  [['set', eve, 'Active', '--reason', 'Sorry'], 'banReason is not for the status Active'],
+  [['set', eve, 'Banned', '--until', '2001-01-31'], '--until has passed'],
+  [['set', eve, 'Active', '--reason', 'Sorry'], '--reason is not for the status Active'],
   [['list', '--limit', '0'], '--limit is a whole number from 1 to 1000'],
 ])('%j is refused', async (words, message) => {
   expect(await line.fails('identity', ...words)).toMatchObject({ exitCode: 2, message })

@@ -1,4 +1,4 @@
-import { parseTimestamp, profileStatuses, toIso } from '@kith/protocol'
+import { profileStatuses, toIso } from '@kith/protocol'
 import { changeIdentity } from '#features/admin/index.ts'
 import { banView } from '#features/profiles/index.ts'
 import { findRelation, listDecided, noRelation, type Relation, statusOf } from '#features/relations/index.ts'
@@ -12,6 +12,7 @@ import {
   idTagArgument,
   refusingInvalid,
   textOption,
+  timeOption,
   UsageError,
 } from '../command.ts'
 import { columns } from '../help.ts'
@@ -52,7 +53,8 @@ export const setIdentity: Command = {
     until: {
       type: 'string',
       value: 'TIME',
-      meaning: 'When it ends by itself, like 2027-01-31T12:00:00Z. Without it, when somebody ends it.',
+      meaning:
+        'When it ends by itself, like 2027-01-31 or 2027-01-31T12:00:00Z. Without it, when somebody ends it.',
     },
   },
   async run(input) {
@@ -60,11 +62,14 @@ export const setIdentity: Command = {
     const word = argument(input, 'STATUS')
     const status = profileStatuses.find((each) => each.toLowerCase() === word.toLowerCase())
     if (status === undefined) throw new UsageError(`A status is ${profileStatuses.join(' or ')}`)
-    const change = { status, banReason: readReason(input), banExpiresAt: readUntil(input) }
+    const change = { status, banReason: readReason(input), banExpiresAt: timeOption(input, 'until') }
     return withProgram(input, async (program) => {
       const { services, identity } = program
       const request = { ...(await getOperator(program)), idTag, change }
-      await refusingInvalid(() => changeIdentity(deciding(services, identity), request))
+      await refusingInvalid(() => changeIdentity(deciding(services, identity), request), {
+        banReason: '--reason',
+        banExpiresAt: '--until',
+      })
       const relation = (await findRelation(services.db.reader(serverTenant), idTag)) ?? noRelation(idTag)
       return { text: `${idTag} is ${statusOf(relation)}.`, data: { identity: identityView(relation) } }
     })
@@ -76,14 +81,6 @@ function readReason(input: CommandInput): string | undefined {
   if (reason !== undefined && (reason === '' || reason.length > 500))
     throw new UsageError('--reason has 1 to 500 characters')
   return reason
-}
-
-function readUntil(input: CommandInput): number | undefined {
-  const text = textOption(input, 'until')
-  const until = parseTimestamp(text)
-  if (text !== undefined && until === undefined)
-    throw new UsageError(`--until ${JSON.stringify(text)} is no time: 2027-01-31T12:00:00Z, or Unix seconds`)
-  return until
 }
 
 function identityView(relation: Relation) {

@@ -1,16 +1,9 @@
-import { parseTimestamp, toIso } from '@kith/protocol'
+import { toIso } from '@kith/protocol'
 import { withdrawSignedLater } from '#features/actions/index.ts'
 import { auditCommand } from '#features/audit/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
-import {
-  argument,
-  type Command,
-  type CommandInput,
-  idTagArgument,
-  textOption,
-  UsageError,
-} from '../command.ts'
+import { argument, type Command, idTagArgument, timeOption, UsageError } from '../command.ts'
 import { getHosted, withProgram } from '../open-program.ts'
 
 export const revokeKey: Command = {
@@ -29,7 +22,7 @@ export const revokeKey: Command = {
   async run(input) {
     const idTag = idTagArgument(input)
     const kid = argument(input, 'KID')
-    const given = readSince(input)
+    const given = timeOption(input, 'since')
     return withProgram(input, async (program) => {
       const { services } = program
       const { tenantId } = await getHosted(program, idTag)
@@ -59,12 +52,4 @@ export const revokeKey: Command = {
       }
     })
   },
-}
-
-function readSince(input: CommandInput): number | undefined {
-  const text = textOption(input, 'since')
-  const since = parseTimestamp(text)
-  if (text !== undefined && since === undefined)
-    throw new UsageError(`--since ${JSON.stringify(text)} is no time: 2027-01-31T12:00:00Z, or Unix seconds`)
-  return since
 }

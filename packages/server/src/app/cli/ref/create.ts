@@ -1,4 +1,4 @@
-import { parseFileId, parseTimestamp, type ReferenceType, referenceTypes } from '@kith/protocol'
+import { parseFileId, type ReferenceType, referenceTypes } from '@kith/protocol'
 import { recoveryLifeSecs, typesMadeElsewhere } from '#features/accounts/index.ts'
 import {
   argument,
@@ -6,6 +6,7 @@ import {
   type CommandInput,
   choiceOption,
   readIdTag,
+  readTime,
   textOption,
   UsageError,
 } from '../command.ts'
@@ -139,7 +140,7 @@ function readEnd(text: string): Pick<RefRequest, 'expiresAt' | 'validSecs'> {
   const [, count = '', unit = ''] = /^(\d{1,6})([smhdw])$/.exec(text) ?? []
   const secs = unitSecs[unit]
   if (secs !== undefined) return { validSecs: Number(count) * secs }
-  const expiresAt = parseTimestamp(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text)
+  const expiresAt = readTime(text)
   if (expiresAt === undefined)
     throw new UsageError('--expires is a time like 2027-01-31T12:00:00Z, or a span like 7d')
   return { expiresAt }
