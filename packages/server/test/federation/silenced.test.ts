@@ -122,6 +122,9 @@ describe.each(decisions)('what somebody elsewhere said who is %s', (_, decide, e
     const { actionId: addressedId } = await post(network, bob, text, given)
     const { actionId: groupId } = await post(network, bob, text, { audienceTag: club })
     const repostId = await say(alice, { type: 'REPOST', subject: postId, visibility: 'P' })
+    const { actionId: followersId } = await post(network, bob, text, { visibility: 'F' })
+    const messageId = await say(bob, { type: 'MSG', audienceTag: alice.idTag, content: { text } })
+    const held = [followersId, messageId]
     // What is said about his words may repeat them.
     const quoteId = await say(anna, {
       type: 'CMNT',
@@ -146,6 +149,7 @@ describe.each(decisions)('what somebody elsewhere said who is %s', (_, decide, e
     expect(await readBy(guestOf(club), [groupId], word)).toEqual(everywhere([]))
     // Who is suspended or banned is muted too, and left out of the tenant's own lists.
     expect((await readBy(alice.client, his, word)).singly).toEqual([...his].sort())
+    expect((await readBy(alice.client, held, word)).singly).toEqual([...held].sort())
 
     await end(bob)
     expect(await readBy(guest, his, word)).toEqual(everywhere(his))

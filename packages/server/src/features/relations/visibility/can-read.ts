@@ -10,7 +10,7 @@ export interface ActionAudience {
   readonly audience: readonly string[]
   readonly subject: string | undefined
   readonly visibility: Visibility
-  /** The tenant that holds the action, or the server, blocks its issuer. */
+  /** The tenant that holds the action blocks its issuer. */
   readonly isIssuerBlocked: boolean
   /** The tenant is connected with its issuer, and does not block it. */
   readonly isIssuerConnected?: boolean

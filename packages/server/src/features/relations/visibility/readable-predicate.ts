@@ -1,5 +1,4 @@
 import { type Expression, type SqlBool, sql } from 'kysely'
-import { serverTenant } from '#infra/db/index.ts'
 import { isInSilencedDomain, isSilencedIdentity } from './silenced-predicate.ts'
 import type { Viewer } from './viewer.ts'
 import { type Part, type Rule, readRule, type Trait } from './visibility-rules.ts'
@@ -138,7 +137,7 @@ function compileTrait(trait: Trait, place: Place, of: Part): Compiled {
       return viewer.idTag !== undefined && sql<SqlBool>`coalesce(${it('subject')}, '') = ${viewerTag}`
     case 'issuer-blocked':
       return sql<SqlBool>`(${it('issuer_tag')} <> ${tenantTag} and exists (select 1 from relations
-        where relations.tenant_id in (${it('tenant_id')}, ${sql.lit(serverTenant)})
+        where relations.tenant_id = ${it('tenant_id')}
         and relations.id_tag = ${it('issuer_tag')} and relations.is_blocked_or_muted = 1
         and relations.blocked = 1))`
     case 'unverified':

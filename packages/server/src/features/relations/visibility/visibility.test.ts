@@ -539,7 +539,7 @@ const anyWorld: fc.Arbitrary<World> = fc
         decisions.find((decision) => decision.idTag === idTag),
       )
     }
-    const isBlocked = (tag: string) => tag !== alice && inEffect(tag as IdTag).isBlocked
+    const isBlocked = (tag: string) => relations.some((own) => own.idTag === tag && own.isBlocked)
     const isSilenced = (tag: string) =>
       decisions.some(({ idTag, isBlocked: isDecided }) => idTag === tag && isDecided) ||
       (blockedDomain !== undefined && (tag === blockedDomain || tag.endsWith(`.${blockedDomain}`)))
