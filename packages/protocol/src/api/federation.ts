@@ -123,6 +123,7 @@ export const unblockDomain = contract({
   method: 'DELETE',
   path: '/api/admin/domain-blocks/{domain}',
   summary: 'Remove the block of a domain',
+  description: 'Only the owner of the base tenant ends the block of a domain that holds an administrator.',
   params: Type.Object({ domain: DomainParam('The domain that is blocked') }),
   reply: { kind: 'data', status: 200, schema: Type.Object({ domain: Type.String() }) },
   errors: ['E-NOTFOUND'],

@@ -50,6 +50,7 @@ export function openIdentityFeatures(services: Services, { addresses, domainBloc
   const authenticator = new Authenticator({
     ...{ db, clock, logger, tenants, lastUse, signatures },
     secrets: tokenSecrets,
+    isDomainBlocked: (idTag) => domainBlocks.isBlocked(idTag),
     findIdentityKey: (idTag, kid, address) => findIdentityKey(identities, { idTag, kid, address }),
     shareForgotten: (forgotten) => services.nodeBus.publish(invalidationChannel, JSON.stringify(forgotten)),
   })

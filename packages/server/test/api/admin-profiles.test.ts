@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import {
+  blockDomain,
   createApiKey,
   getAccessToken,
   getAuditLog,
@@ -10,6 +11,7 @@ import {
   login,
   sendPasswordReset,
   setPassword,
+  unblockDomain,
   updateAdminProfile,
 } from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -64,12 +66,32 @@ describe('PATCH /api/admin/profiles/{idTag} on the base tenant’s host', () => 
     await expect(decide(bob, { status: 'Trusted' }, visiting)).resolves.toBeDefined()
     await expect(decide(bob, { roles: ['SADM'] }, visiting)).rejects.toEqual(forbidden)
     await expect(decide(alice, { roles: [] }, visiting)).rejects.toEqual(forbidden)
-    await expect(decide(home, { status: 'Banned' }, visiting)).rejects.toEqual(fails(409, 'E-STATE'))
+    await expect(decide(home, { status: 'Banned' }, visiting)).rejects.toEqual(forbidden)
+    await expect(decide(home, { name: 'Mine' }, visiting)).rejects.toEqual(forbidden)
     await decide(bob, { roles: ['SADM'] })
     await expect(decide(bob, { status: 'Banned' }, visiting)).rejects.toEqual(forbidden)
     await decide(bob, { roles: ['user'], status: 'Active' })
     expect(await decide(alice, { roles: [] })).toMatchObject({ roles: ['user'] })
     await expect(administer()).rejects.toEqual(forbidden)
+  })
+
+  test('keeps those from administering whom the server blocks', async () => {
+    await decide(alice, { roles: ['user', 'SADM'] })
+    const visiting = await visit(alice, home)
+    const administer = () => visiting.call(listDomainBlocks, { query: {} })
+    const owner = await server.as(home)
+    await expect(administer()).resolves.toBeDefined()
+    await decide(alice, { status: 'Blocked' })
+    await expect(administer()).rejects.toEqual(forbidden)
+    await decide(alice, { status: 'Active' })
+    await expect(administer()).resolves.toBeDefined()
+    await owner.call(blockDomain, { body: { domain: alice } })
+    server.clock.advance(2_001)
+    await expect(administer()).rejects.toEqual(forbidden)
+    await owner.call(unblockDomain, { params: { domain: alice } })
+    server.clock.advance(2_001)
+    await expect(administer()).resolves.toBeDefined()
+    await decide(alice, { roles: [] })
   })
 
   test('leaves the base tenant as it is, but for its name', async () => {

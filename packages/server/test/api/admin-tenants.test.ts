@@ -327,6 +327,21 @@ describe('a tenant', () => {
     expect(data).toMatchObject([{ status: 'active' }])
   })
 
+  test('begins to be removed once, however many confirmations come at the same time', async () => {
+    const idTag = 'once.localhost'
+    await server.createTenant(idTag)
+    const { confirm } = await purge(idTag)
+    const asked = await Promise.allSettled(Array.from({ length: 5 }, () => purge(idTag, { confirm })))
+    expect(asked.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    const { data: trail } = await (await admin()).call(getAuditLog, { query: { limit: 200 } })
+    const begun = trail.filter(
+      ({ event, details }) => event === 'tenant.purge-begun' && details?.idTag === idTag,
+    )
+    expect(begun).toHaveLength(1)
+    server.clock.advance(6_000)
+    await server.settle()
+  })
+
   test('that administers the server is removed by the owner of the base tenant alone, suspended or not', async () => {
     const owner = await admin()
     for (const idTag of ['first.localhost', 'second.localhost']) {

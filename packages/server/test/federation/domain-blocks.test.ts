@@ -99,7 +99,9 @@ describe('a blocked domain', () => {
     network.clock.advance(1000)
     await block('c.example', 'another reason')
     const { data: log } = await admin.call(getAuditLog)
-    expect(log[0]).toMatchObject({ event: 'domain.blocked', details: { domain: 'c.example' } })
+    const details = { domain: 'c.example', reason: 'another reason' }
+    expect(log[0]).toMatchObject({ event: 'domain.blocked', details })
+    expect(await block('c.example')).toMatchObject({ reason: 'another reason' })
     for (const domain of ['a.example', 'b.example', 'c.example']) await unblock(domain)
     expect((await admin.call(listDomainBlocks)).data).toEqual([])
   })
@@ -127,6 +129,9 @@ describe('a blocked domain', () => {
     await expect(blocking('west.localhost')).rejects.toMatchObject({ status: 400, code: 'E-VALIDATION' })
     expect((await blocking('north.localhost')).data.createdBy).toBe(ann)
     await block('east.localhost')
+    await expect(visitor.call(unblockDomain, { params: { domain: 'east.localhost' } })).rejects.toMatchObject(
+      { status: 403 },
+    )
     for (const domain of ['north.localhost', 'east.localhost']) await unblock(domain)
   })
 

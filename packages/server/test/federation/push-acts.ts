@@ -1,4 +1,4 @@
-import { type ActionId, createAction, getVapidKey, type NewAction, subscribePush } from '@kith/protocol'
+import { type ActionId, createAction, type NewAction, subscribePush } from '@kith/protocol'
 import { type PushedBrowser, PushService } from '#harness/push-service.ts'
 import { type Person, TestNetwork } from '#harness/test-network.ts'
 import { connect } from './acts.ts'
@@ -18,7 +18,6 @@ export class PushTown implements AsyncDisposable {
   }
 
   async subscribe({ client }: Pick<Person, 'client'>, browser = this.service.browser()) {
-    await client.call(getVapidKey)
     const { data } = await client.call(subscribePush, { body: { subscription: browser.subscription } })
     return { browser, id: data.id }
   }

@@ -299,7 +299,12 @@ describe('a subscription', () => {
     for (const endpoint of [subscription.endpoint, 'https://127.0.0.1/x', 'http://push.example/x'])
       await expect(
         client.call(subscribePush, { body: { subscription: { ...subscription, endpoint } } }),
-      ).rejects.toMatchObject({ status: 400, code: 'E-VALIDATION' })
+      ).rejects.toMatchObject({
+        status: 400,
+        details: {
+          issues: [{ path: '/subscription/endpoint', message: 'must be a public https address' }],
+        },
+      })
   })
 
   test('makes room for newer ones above twenty', async () => {

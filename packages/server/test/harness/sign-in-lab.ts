@@ -76,6 +76,8 @@ export class SignInWorld {
   readonly fileAccess = new Map<`${IdTag} ${FileId}`, 'read' | 'write'>()
   /** Keys of identities of other servers. */
   readonly remoteKeys = new Map<IdTag, { kid: string; key: KeyObject; expiresAt?: number }>()
+  /** Whose domain the server blocks. */
+  readonly domainBlocked = new Set<IdTag>()
   readonly mails: Mail[] = []
   /** What sign-in has logged as a warning. */
   readonly warnings: object[] = []
@@ -177,6 +179,7 @@ function portsOf(
   const findFileAccess = (tenant: Tenant, { idTag }: { idTag: IdTag }, fileId: FileId) =>
     accessOf(tenant, idTag, fileId)
   return {
+    isDomainBlocked: async (idTag: IdTag) => world.domainBlocked.has(idTag),
     async findIdentityKey(idTag: IdTag, kid: string) {
       const remote = world.remoteKeys.get(idTag)
       if (remote) return remote.kid === kid ? remote : undefined

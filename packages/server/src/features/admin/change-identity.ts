@@ -88,6 +88,7 @@ function assertKind(
   const { name, roles } = change
   if (name !== undefined && !hosted) throw new Failure('E-AUTH-FORBIDDEN')
   if (roles !== undefined && !caller.isOwner) throw new Failure('E-AUTH-FORBIDDEN')
+  if (idTag === tenant.idTag && !caller.isOwner) throw new Failure('E-AUTH-FORBIDDEN')
   if (idTag === tenant.idTag && (roles !== undefined || changesStatus(change)))
     throw new Failure('E-STATE', { message: 'The base tenant administers the server and stays.' })
   if (idTag === caller.idTag && changesStatus(change))

@@ -103,6 +103,8 @@ export async function suspendedForPurge(
 async function begin(deps: PurgeTenantDeps, request: Purge, found: HostedTenant): Promise<void> {
   const { tenant, idTag } = request
   await deps.db.transact(serverTenant, async (tx) => {
+    // Another call, or a command, may have begun it meanwhile.
+    if (await findPurge(tx, found)) throw beingRemoved()
     const suspendedAt = await beginRemoval(deps, tx.as(found.tenantId))
     await queuePurge(deps.jobs, tx, { ...found, suspendedAt })
     const entry = { actor: request, event: 'tenant.purge-begun', details: { idTag } } as const

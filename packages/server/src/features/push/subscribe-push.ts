@@ -5,8 +5,10 @@ import { type Identified, isPersonal, type Tenant } from '#infra/caller/index.ts
 import type { Database } from '#infra/db/index.ts'
 import { EgressError, type UrlCheck } from '#infra/egress/index.ts'
 import type { Vault } from '#infra/keys/index.ts'
+import type { Logger } from '#infra/telemetry/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
+import { getVapidKey } from './get-vapid-key.ts'
 import { endpointHash, readKeys, sealTarget } from './push-subscription.ts'
 import { putSubscription, removeOldest, removeSubscription } from './subscription-store.ts'
 
@@ -15,6 +17,7 @@ export interface SubscribeDeps {
   readonly vault: Vault
   readonly clock: Clock
   readonly egress: UrlCheck
+  readonly logger: Pick<Logger, 'info'>
 }
 
 interface Subscribing {
@@ -27,9 +30,10 @@ const maxSubscriptions = 20
 
 /** Has a browser notified from now on. The same endpoint again keeps its number. */
 export async function subscribePush(
-  { db, vault, clock, egress }: SubscribeDeps,
+  deps: SubscribeDeps,
   { tenant, caller, subscription }: Subscribing & SubscribePushBody,
 ): Promise<{ readonly subscriptionId: number; readonly isNew: boolean }> {
+  const { db, vault, clock } = deps
   assertNotified({ tenant, caller })
   const { expirationTime } = subscription
   const keys = readKeys(subscription.keys)
@@ -38,8 +42,10 @@ export async function subscribePush(
   const expiresAt = typeof expirationTime === 'number' ? Math.floor(expirationTime / 1000) : undefined
   if (expiresAt !== undefined && expiresAt <= now)
     throw invalid('/subscription/expirationTime', 'this subscription has expired')
-  const endpoint = await pushServiceOf(egress, subscription.endpoint)
+  const endpoint = await pushServiceOf(deps, subscription.endpoint)
   const { tenantId } = tenant
+  // Nothing could be sent without, also where the client did not ask for it.
+  await getVapidKey(deps, tenant)
   return await db.transact(tenantId, async (tx) => {
     // The session may have ended while the DNS was asked for the endpoint.
     const session = await assertSessionLives({ clock }, tx, caller)
@@ -76,15 +82,17 @@ function assertNotified({ tenant, caller }: Subscribing): void {
   if (!isPerson || !actsAsTenant(caller, tenant)) throw new Failure('E-AUTH-FORBIDDEN')
 }
 
-/** The endpoint in the form in which it is called. */
-async function pushServiceOf(egress: UrlCheck, endpoint: string): Promise<string> {
+/** The endpoint in the form in which it is called. Callers are not told what the DNS says of names inside a network. */
+async function pushServiceOf({ egress, logger }: SubscribeDeps, endpoint: string): Promise<string> {
   try {
     await egress.assertReachable(endpoint)
     return new URL(endpoint).href
   } catch (error) {
     if (!(error instanceof EgressError)) throw error
-    if (error.reason === 'refused' || error.reason === 'unknown-host')
-      throw invalid('/subscription/endpoint', error.message)
+    if (error.reason === 'refused' || error.reason === 'unknown-host') {
+      logger.info({ reason: error.message }, 'the endpoint of a push subscription is refused')
+      throw invalid('/subscription/endpoint', 'must be a public https address')
+    }
     throw new Failure('E-UNAVAILABLE', { cause: error })
   }
 }

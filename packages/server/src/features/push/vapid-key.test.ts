@@ -8,6 +8,7 @@ import { TestClock } from '#harness/test-clock.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { TenantId } from '#infra/db/index.ts'
 import { openVault } from '#infra/keys/index.ts'
+import { silentLogger } from '#infra/telemetry/index.ts'
 import { pushEndpoints, pushMigrations } from './index.ts'
 
 eachDialect('the key for push services', (open) => {
@@ -16,7 +17,7 @@ eachDialect('the key for push services', (open) => {
     const db = await open({ migrations: pushMigrations, clock })
     const vault = openVault({ masterKey: createSecretKey(randomBytes(32)) })
     const egress = { assertReachable: async () => undefined }
-    const endpoints = pushEndpoints({ db, vault, clock, egress })
+    const endpoints = pushEndpoints({ db, vault, clock, egress, logger: silentLogger })
     const ask = async (tenantId: number) => {
       const idTag = 'alice.example.com' as IdTag
       const tenant = { tenantId: tenantId as TenantId, idTag, type: 'person' } as Tenant

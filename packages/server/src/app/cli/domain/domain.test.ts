@@ -40,7 +40,7 @@ test('a domain is blocked and unblocked beside a running server', async () => {
   const noted = data.filter(({ event }) => event.startsWith('domain.'))
   expect(noted.map(({ event, details }) => [event, details])).toEqual([
     ['domain.unblocked', { domain: 'spam.example', by: 'command line' }],
-    ['domain.blocked', { domain: 'spam.example', by: 'command line' }],
+    ['domain.blocked', { domain: 'spam.example', reason: 'Noise', by: 'command line' }],
   ])
 })
 

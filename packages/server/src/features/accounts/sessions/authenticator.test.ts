@@ -2,6 +2,7 @@ import { createHmac, createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { type IdTag, parseScope } from '@kith/protocol'
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose'
 import { describe, expect, test } from 'vitest'
+import { setRelation, withStatus } from '#features/relations/index.ts'
 import {
   appointAdmin,
   getSignInEpoch,
@@ -11,6 +12,7 @@ import {
 } from '#features/tenants/index.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { openSignInLab, type SignInLab, signInLab } from '#harness/sign-in-lab.ts'
+import { serverTenant } from '#infra/db/index.ts'
 import { isApiKey, newApiKey } from './api-key.ts'
 import { exchangeProxyToken } from './exchange-proxy-token.ts'
 import { issueToken } from './issue-token.ts'
@@ -228,6 +230,22 @@ eachDialect('a bearer', (open) => {
     await lab.db.transact(base.tenantId, (tx) => appointAdmin(lab, tx, alice.idTag))
     lab.clock.advance(2001)
     expect(await caller(base, foreign)).toMatchObject({ isAdmin: true, isOwner: false })
+    const isAdmin = async () => (await caller(base, foreign)) as { isAdmin?: boolean }
+    for (const [status, expected] of [
+      ['Blocked', false],
+      ['Muted', true],
+      ['Active', true],
+    ] as const) {
+      await lab.db.transact(serverTenant, (tx) =>
+        setRelation(lab, tx, alice.idTag, { ...withStatus(status), at: nowOf(lab) }),
+      )
+      lab.clock.advance(2001)
+      expect(await isAdmin(), status).toMatchObject({ isAdmin: expected })
+    }
+    lab.world.domainBlocked.add(alice.idTag)
+    lab.clock.advance(2001)
+    expect(await isAdmin()).toMatchObject({ isAdmin: false })
+    lab.world.domainBlocked.clear()
     const own = await signedIn(lab, alice)
     expect(await caller(alice, own.token)).toMatchObject({ isAdmin: false })
   })

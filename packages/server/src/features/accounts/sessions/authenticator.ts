@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { type CommunityRole, type IdTag, intersectScopes } from '@kith/protocol'
 import { LRUCache } from 'lru-cache'
-import { findActingRole } from '#features/relations/index.ts'
+import { findActingRole, isBlockedByServer } from '#features/relations/index.ts'
 import { type HostedTenant, isAppointedAdmin, type Tenants } from '#features/tenants/index.ts'
 import { type Caller, identified, type Tenant } from '#infra/caller/index.ts'
 import { serverTenant, type TenantId } from '#infra/db/index.ts'
@@ -19,6 +19,8 @@ interface AuthenticatorDeps extends CredentialDeps, FailedSignInDeps {
   readonly clock: Clock
   readonly tenants: Pick<Tenants, 'find' | 'findById'>
   readonly lastUse: Pick<LastUse, 'noteSession'>
+  /** Whether the server blocks the domain in which an identity lies. */
+  isDomainBlocked(idTag: IdTag): Promise<boolean>
   /** Makes the other processes drop it from their caches as well. Nothing stored depends on it, so it is no event. */
   shareForgotten(forgotten: Invalidation): void
 }
@@ -206,10 +208,17 @@ export class Authenticator {
     const load = async (): Promise<ServerStatus | undefined> => {
       const role = await findActingRole(db.reader(tenant.tenantId), callerTag)
       if (!role) return undefined
-      const isAdmin = tenant.isBase && (await isAppointedAdmin(db.reader(tenant.tenantId), callerTag))
-      return { role, isOwner: false, isAdmin }
+      return { role, isOwner: false, isAdmin: tenant.isBase && (await this.#administers(tenant, callerTag)) }
     }
     return this.#standings.read(keyOf(tenant.tenantId, callerTag), load)
+  }
+
+  /** Whom the server blocks does not administer it, and does again when that ends. */
+  async #administers({ tenantId }: HostedTenant, callerTag: IdTag): Promise<boolean> {
+    const { db, isDomainBlocked } = this.#deps
+    const reader = db.reader(tenantId)
+    if (!(await isAppointedAdmin(reader, callerTag))) return false
+    return !(await isBlockedByServer(reader, callerTag)) && !(await isDomainBlocked(callerTag))
   }
 }
 

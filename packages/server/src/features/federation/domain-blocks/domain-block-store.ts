@@ -35,15 +35,15 @@ export async function countBlocks(reader: Reader): Promise<number> {
   return Number(row.count)
 }
 
-export async function hasBlock(reader: Reader, domain: string): Promise<boolean> {
+export async function findBlock(reader: Reader, domain: string): Promise<DomainBlock | undefined> {
   const row = await reader
     .tables<DomainBlockTables>()
     .selectFrom('domain_blocks')
-    .select('domain')
+    .selectAll()
     .where('tenant_id', '=', reader.tenantId)
     .where('domain', '=', domain)
     .executeTakeFirst()
-  return row !== undefined
+  return row && fromRow(row)
 }
 
 /** In the order of the domains. `E-VALIDATION` for a bad cursor. */
