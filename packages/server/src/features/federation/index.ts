@@ -8,7 +8,7 @@ export {
   domainBlockEndpoints,
   viewOf as domainBlockView,
 } from './domain-blocks/domain-block-endpoints.ts'
-export { pageBlocks as pageDomainBlocks } from './domain-blocks/domain-block-store.ts'
+export { findBlockedDomain, pageBlocks as pageDomainBlocks } from './domain-blocks/domain-block-store.ts'
 export { guardEgress, guardWebSockets } from './domain-blocks/guard.ts'
 export { type DomainBlocks, openDomainBlocks } from './domain-blocks/open-domain-blocks.ts'
 export { withoutBlocked } from './domain-blocks/without-blocked.ts'

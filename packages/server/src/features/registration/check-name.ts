@@ -10,6 +10,7 @@ import { type DnsCheckDeps, whereDnsLeads } from './dns-check.ts'
 import { isLocalName, labelsBelow, type NameKind, refusalOf } from './name-rules.ts'
 import { isQuarantined } from './quarantined-name-store.ts'
 import type { RemoteProviders } from './remote-providers.ts'
+import { findTenantAbove, namesAbove } from './tenant-above.ts'
 
 interface NameCheckDeps extends DnsCheckDeps {
   readonly db: Database
@@ -158,16 +159,14 @@ async function isHost({ tenants, isProxied }: NameCheckDeps, name: IdTag): Promi
 /** Is it taken: by a tenant, as an app domain, by a proxy site, in quarantine, or because it is, or lies below, the name of a tenant or of
  * an identity that a provider of this server manages? */
 async function isTaken(deps: NameCheckDeps, name: IdTag): Promise<boolean> {
-  const { db, clock, tenants, baseIdTag, isProvided } = deps
+  const { db, clock, isProvided } = deps
   if (await isHost(deps, name)) return true
   const reader = db.reader(serverTenant)
   const relation = await findRelation(reader, name)
   if (relation?.isBlocked) return true
   if (await isQuarantined(reader, name, nowSecs(clock))) return true
-  const labels = name.split('.')
-  const parents = labels.slice(1, -1).map((_, from) => labels.slice(from + 1).join('.') as IdTag)
-  for (const parent of parents) if (parent !== baseIdTag && (await tenants.find(parent))) return true
-  return isProvided([name, ...parents])
+  if (await findTenantAbove(deps, name)) return true
+  return isProvided([name, ...namesAbove(name)])
 }
 
 /** Names below the server's own domain lead where that does, unless the client says that it is an own domain. */

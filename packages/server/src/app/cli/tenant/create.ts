@@ -17,7 +17,7 @@ export const createTenant: Command = {
   name: 'tenant create',
   summary: 'Make a tenant: a person, or a community.',
   description:
-    'A person without `--password` gets a one-time link, good for 30 days, with which the password is set. A community has no password: its owner becomes its leader and acts there with the tokens of their own server.',
+    'A person without `--password` gets a one-time link, good for 30 days, with which the password is set. A community has no password: its owner becomes its leader and acts there with the tokens of their own server. A name that is reserved, in a blocked domain, or suspended, banned or blocked is refused until that ends. `docs/operations/registration.md` says what this command may do that a registration may not.',
   positionals: ['IDTAG'],
   options: {
     type: { type: 'string', value: 'person|community', meaning: '`person` when absent.' },
@@ -41,7 +41,7 @@ export const createTenant: Command = {
   },
   async run(input) {
     const request = readRequest(input)
-    const { tenant, link, baseIdTag } = await withProgram(
+    const { tenant, link, above, baseIdTag } = await withProgram(
       input,
       async (program) => ({
         ...(await makeTenant(program, request)),
@@ -49,29 +49,33 @@ export const createTenant: Command = {
       }),
       { mayBegin: true },
     )
-    const warning = warningAbout(tenant.idTag, baseIdTag)
+    const warnings = warningsAbout(tenant.idTag, { above, baseIdTag })
     const lines = [
       `${tenant.idTag} lives here now, as a ${tenant.type}, on the server of ${baseIdTag}.`,
       ...(link === undefined ? [] : [`The password is set here, once, within 30 days: ${link}`]),
-      ...(warning === undefined ? [] : [warning]),
+      ...warnings,
     ]
     return {
       text: lines,
       data: {
         tenant,
         ...(link === undefined ? {} : { link }),
-        ...(warning === undefined ? {} : { warnings: [warning] }),
+        ...(warnings.length === 0 ? {} : { warnings }),
       },
     }
   },
 }
 
-/** A name elsewhere may be meant, and may be a slip, or the wrong server. */
-function warningAbout(idTag: IdTag, baseIdTag: IdTag): string | undefined {
+/** A name elsewhere, or below that of another tenant, may be meant, and may be a slip, or the wrong server. */
+function warningsAbout(
+  idTag: IdTag,
+  { above, baseIdTag }: { readonly above: IdTag | undefined; readonly baseIdTag: IdTag },
+): string[] {
   const isHere = idTag === baseIdTag || idTag.endsWith(`.${baseIdTag}`)
   const isOfMachine = [idTag, baseIdTag].every((name) => name.endsWith('.localhost'))
-  if (isHere || isOfMachine) return undefined
-  return `${idTag} is not below ${baseIdTag}: its address works once its own DNS leads to this server. Hand no link on before that: it would lead to whoever has the name.`
+  const elsewhere = `${idTag} is not below ${baseIdTag}: its address works once its own DNS leads to this server. Hand no link on before that: it would lead to whoever has the name.`
+  const below = `${idTag} lies below ${above}, which lives here too: people take it for one of its names.`
+  return [...(isHere || isOfMachine ? [] : [elsewhere]), ...(above === undefined ? [] : [below])]
 }
 
 function readRequest(input: CommandInput): TenantRequest {

@@ -2,11 +2,12 @@ import type { IdTag } from '@kith/protocol'
 import { passwordLink, setPassword } from '#features/accounts/index.ts'
 import { auditCommand } from '#features/audit/index.ts'
 import { foundCommunity } from '#features/communities/index.ts'
-import { makePerson, makeWelcome } from '#features/registration/index.ts'
+import { findTenantAbove, makePerson, makeWelcome } from '#features/registration/index.ts'
 import { appointAdmin, createTenant, findBaseTenant, type HostedTenant } from '#features/tenants/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { acceptName } from '#lib/visible-name.ts'
+import { assertFree, assertNotReserved } from '../free-name.ts'
 import type { Program } from '../open-program.ts'
 import { findLeader } from './appoint-leader.ts'
 import { tenantView } from './tenant-view.ts'
@@ -23,15 +24,19 @@ export interface TenantRequest {
   readonly isAdmin: boolean
 }
 
-/** Makes a tenant with all that belongs to it. `link` is where a person without a password sets one. */
+/** Makes a tenant with all that belongs to it. `link` is where a person without a password sets one; `above` is another
+ * tenant below whose name it lies. */
 export async function makeTenant(program: Program, request: TenantRequest) {
   const { services, identity, addresses } = program
+  const { config } = services
   const { idTag, type, password } = request
-  const ownerTag = type === 'community' ? (request.ownerTag ?? services.config.baseIdTag) : undefined
   const name = request.name === undefined ? idTag : acceptName(request.name)
+  await assertNotReserved(program, idTag)
+  const ownerTag = type === 'community' ? (request.ownerTag ?? config.baseIdTag) : undefined
   const hash = password === undefined ? undefined : await identity.passwords.hash(password)
   const leader = ownerTag && (await findLeader(program, ownerTag))
   const made = await services.db.transact(serverTenant, async (tx) => {
+    await assertFree(config, tx, idTag)
     const tenant = ownerTag
       ? await createTenant(identity.createTenant, tx, { idTag, type, name, ownerTag })
       : await makePerson({ ...services, ...identity.createTenant }, tx, { idTag, name, email: request.email })
@@ -47,10 +52,12 @@ export async function makeTenant(program: Program, request: TenantRequest) {
     await auditCommand(services, own, { event: 'tenant.created' })
     return { tenant, refId }
   })
+  const above = await findTenantAbove({ ...identity, baseIdTag: config.baseIdTag }, idTag)
   const link = made.refId && passwordLink(addresses.serverUrl(idTag), made.refId)
   return {
     tenant: { ...tenantView(made.tenant), name, serverUrl: addresses.serverUrl(idTag) },
     ...(link === undefined ? {} : { link }),
+    above: above?.idTag,
   }
 }
 

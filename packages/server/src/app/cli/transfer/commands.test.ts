@@ -82,6 +82,26 @@ describe('import', () => {
     })
   })
 
+  test('is refused of who is banned, and of who lives in a blocked domain', async () => {
+    await using there = await CommandLine.open()
+    await (await TestServer.start({ dataDir: there.dataDir })).stop()
+    await there.json('identity', 'set', aliceTag, 'Banned')
+    expect(await there.fails('import', file)).toMatchObject({
+      exitCode: 1,
+      code: 'E-STATE',
+      message: expect.stringContaining(`kith identity set ${aliceTag} Active`),
+    })
+    await there.json('identity', 'set', aliceTag, 'Active')
+    await there.json('domain', 'block', aliceTag)
+    expect(await there.fails('import', file)).toMatchObject({
+      exitCode: 1,
+      code: 'E-STATE',
+      message: expect.stringContaining(`kith domain unblock ${aliceTag}`),
+    })
+    await there.json('domain', 'unblock', aliceTag)
+    expect((await there.json('import', file)).tenant.idTag).toBe(aliceTag)
+  })
+
   test('is refused where the identity would have no address', async () => {
     await using there = await CommandLine.open({ PUBLIC_URL: 'http://home.localhost' })
     expect(await there.fails('import', file)).toMatchObject({ exitCode: 1, code: 'E-STATE' })

@@ -52,7 +52,7 @@ interface ImportDeps extends PurgeDeps, QueueMovedDeps {
   readonly signatures: Pick<Signatures, 'verify'>
   readonly clock: Clock
   readonly tenants: Tenants
-  /** Throws when this server could not serve the name, or has given it to somebody. */
+  /** Throws when this server could not serve the name, has given it to somebody, or keeps it from everybody. */
   assertFree(tx: Writer, name: IdTag): Promise<void>
 }
 

@@ -1,15 +1,9 @@
 import { resolve } from 'node:path'
-import type { IdTag } from '@kith/protocol'
 import { openDelivery } from '#features/federation/index.ts'
-import { assertNotManaged } from '#features/idp/index.ts'
-import { isProxied } from '#features/proxy/index.ts'
-import { findRelation } from '#features/relations/index.ts'
-import { serverTenant, type Writer } from '#infra/db/index.ts'
-import { Failure } from '#lib/failure.ts'
 import type { IdentityFeatures } from '../../identity-features.ts'
-import { assertCanBeServed } from '../../served-tenants.ts'
 import type { Services } from '../../services.ts'
 import { argument, type Command } from '../command.ts'
+import { assertFree } from '../free-name.ts'
 import { counted } from '../help.ts'
 import { type Program, withProgram } from '../open-program.ts'
 import { tenantView } from '../tenant/tenant-view.ts'
@@ -65,15 +59,6 @@ export function importDeps(
     ...services,
     ...identity,
     deliver: openDelivery(services),
-    async assertFree(tx: Writer, name: IdTag) {
-      assertCanBeServed(services.config, name)
-      await assertNotManaged(tx, name)
-      if (await isProxied(tx, name)) throw new Failure('E-PROFILE-EXISTS')
-      const decided = await findRelation(tx.as(serverTenant), name)
-      if (decided?.isBlocked)
-        throw new Failure('E-STATE', {
-          message: `An administrator has suspended, banned or blocked ${name} on this server.`,
-        })
-    },
+    assertFree: (tx, name) => assertFree(services.config, tx, name),
   }
 }

@@ -1,6 +1,6 @@
 import type { CursorPage, IdTag } from '@kith/protocol'
 import { keysetPage, type Reader, type Writer } from '#infra/db/index.ts'
-import type { DomainBlock } from './domain-block.ts'
+import { type DomainBlock, domainsAbove } from './domain-block.ts'
 
 interface DomainBlockRow {
   tenant_id: number
@@ -23,6 +23,19 @@ export async function listBlockedDomains(reader: Reader): Promise<string[]> {
     .where('tenant_id', '=', reader.tenantId)
     .execute()
   return rows.map(({ domain }) => domain)
+}
+
+/** The nearest blocked domain within which a name lies. */
+export async function findBlockedDomain(reader: Reader, name: string): Promise<string | undefined> {
+  const domains = domainsAbove(name)
+  const rows = await reader
+    .tables<DomainBlockTables>()
+    .selectFrom('domain_blocks')
+    .select('domain')
+    .where('tenant_id', '=', reader.tenantId)
+    .where('domain', 'in', domains)
+    .execute()
+  return domains.find((domain) => rows.some((row) => row.domain === domain))
 }
 
 export async function countBlocks(reader: Reader): Promise<number> {
