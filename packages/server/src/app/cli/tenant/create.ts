@@ -1,11 +1,13 @@
 import type { IdTag } from '@kith/protocol'
 import { parseMailAddress } from '#lib/mail-address.ts'
+import { acceptName } from '#lib/visible-name.ts'
 import {
   type Command,
   type CommandInput,
   choiceOption,
   idTagArgument,
   readIdTag,
+  refusingInvalid,
   textOption,
   UsageError,
 } from '../command.ts'
@@ -40,7 +42,7 @@ export const createTenant: Command = {
     },
   },
   async run(input) {
-    const request = readRequest(input)
+    const request = await refusingInvalid(async () => readRequest(input), { name: '--name' })
     const { tenant, link, above, baseIdTag } = await withProgram(
       input,
       async (program) => ({
@@ -92,7 +94,7 @@ function readRequest(input: CommandInput): TenantRequest {
     idTag,
     type,
     isAdmin: choiceOption(input, 'role', ['SADM']) !== undefined,
-    ...(name === undefined ? {} : { name }),
+    ...(name === undefined ? {} : { name: acceptName(name) }),
     ...(owner === undefined ? {} : { ownerTag: readIdTag(owner) }),
     ...(email === undefined ? {} : { email: readEmail(email) }),
     ...(password === undefined ? {} : { password: acceptablePassword(password) }),

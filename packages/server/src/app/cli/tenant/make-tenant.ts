@@ -6,7 +6,6 @@ import { findTenantAbove, makePerson, makeWelcome } from '#features/registration
 import { appointAdmin, createTenant, findBaseTenant, type HostedTenant } from '#features/tenants/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
-import { acceptName } from '#lib/visible-name.ts'
 import { assertFree, assertNotReserved } from '../free-name.ts'
 import type { Program } from '../open-program.ts'
 import { findLeader } from './appoint-leader.ts'
@@ -15,6 +14,7 @@ import { tenantView } from './tenant-view.ts'
 export interface TenantRequest {
   readonly idTag: IdTag
   readonly type: HostedTenant['type']
+  /** As people call themselves. */
   readonly name?: string
   /** Of a community. */
   readonly ownerTag?: IdTag
@@ -29,8 +29,7 @@ export interface TenantRequest {
 export async function makeTenant(program: Program, request: TenantRequest) {
   const { services, identity, addresses } = program
   const { config } = services
-  const { idTag, type, password } = request
-  const name = request.name === undefined ? idTag : acceptName(request.name)
+  const { idTag, type, password, name = idTag } = request
   await assertNotReserved(program, idTag)
   const ownerTag = type === 'community' ? (request.ownerTag ?? config.baseIdTag) : undefined
   const hash = password === undefined ? undefined : await identity.passwords.hash(password)
