@@ -2,7 +2,9 @@ import { systemClock } from '#lib/clock.ts'
 import { noteBackup } from '../../last-backup.ts'
 import { type Command, hasFlag, textOption } from '../command.ts'
 import { counted } from '../help.ts'
+import { noteCopy } from '../note-copy.ts'
 import { readCommandConfig } from '../open-program.ts'
+import { auditBackup } from './audit-backup.ts'
 import { backupPlace } from './backup-place.ts'
 import { writeBackup } from './write-backup.ts'
 
@@ -10,7 +12,7 @@ export const backup: Command = {
   name: 'backup',
   summary: 'Write the database and the bytes of files to one tar file, while the server runs.',
   description:
-    'The database is copied as it is at one moment, then the bytes of files, which never change. The file appears under its name when it is whole. `docs/operations/backup.md` tells more.',
+    'The database is copied as it is at one moment, then the bytes of files, which never change. The file appears under its name when it is whole, and the audit trail of the base tenant tells of it. `docs/operations/backup.md` tells more.',
   positionals: [],
   options: {
     to: {
@@ -31,6 +33,7 @@ export const backup: Command = {
     const written = await writeBackup(config, { path, withMasterKey, signal, clock: systemClock })
     // The backup is good whether or not its time can be noted.
     await noteBackup(config.dataDir, systemClock.now()).catch(() => undefined)
+    await noteCopy(input, () => auditBackup(config, { withMasterKey, clock: systemClock }))
     const { tenants, database, blobs, bytes, foreignSchema } = written
     const ofKey = withMasterKey
       ? 'It holds the master key: this file gives access to every identity of the server.'

@@ -1,4 +1,5 @@
 import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import {
   getAuditLog,
   getProxyToken,
@@ -300,6 +301,7 @@ test('what commands do to a tenant stands in its trail and in that of the base t
     ['reference.created', idTag, ['ref', 'create', 'password-reset', '--tenant', idTag]],
     ['member.role-changed', band, ['tenant', 'leader', band, idTag]],
     ['password.set', idTag, ['tenant', 'password', idTag, '--password', 'another word for it']],
+    ['tenant.exported', idTag, ['export', idTag, '--to', join(line.folder, 'nora.tar')]],
   ] as const
   for (const [, , words] of commands) await line.json(...words)
   const admin = await server.as(baseTag)
