@@ -1,10 +1,15 @@
+import { auditCommand } from '#features/audit/index.ts'
+import { findBaseTenant } from '#features/tenants/index.ts'
+import type { Config } from '#infra/config/index.ts'
+import { serverTenant } from '#infra/db/index.ts'
 import { systemClock } from '#lib/clock.ts'
+import { Failure } from '#lib/failure.ts'
 import { noteBackup } from '../../last-backup.ts'
 import { type Command, hasFlag, textOption } from '../command.ts'
 import { counted } from '../help.ts'
 import { noteCopy } from '../note-copy.ts'
 import { readCommandConfig } from '../open-program.ts'
-import { auditBackup } from './audit-backup.ts'
+import { openPresentDatabase } from '../present-database.ts'
 import { backupPlace } from './backup-place.ts'
 import { writeBackup } from './write-backup.ts'
 
@@ -33,7 +38,7 @@ export const backup: Command = {
     const written = await writeBackup(config, { path, withMasterKey, signal, clock: systemClock })
     // The backup is good whether or not its time can be noted.
     await noteBackup(config.dataDir, systemClock.now()).catch(() => undefined)
-    await noteCopy(input, () => auditBackup(config, { withMasterKey, clock: systemClock }))
+    await noteCopy(input, () => auditBackup(config, withMasterKey))
     const { tenants, database, blobs, bytes, foreignSchema } = written
     const ofKey = withMasterKey
       ? 'It holds the master key: this file gives access to every identity of the server.'
@@ -52,4 +57,20 @@ export const backup: Command = {
       data: { path, bytes, tenants, database, blobs, withMasterKey, warnings },
     }
   },
+}
+
+/** Notes a backup in the trail of the base tenant. Nothing is written into a database of another version: `E-STATE`. */
+async function auditBackup(config: Config, withMasterKey: boolean): Promise<void> {
+  const present = await openPresentDatabase(config)
+  try {
+    if (!present?.isCurrent)
+      throw new Failure('E-STATE', { message: 'The database is that of another version of the program.' })
+    const { db } = present
+    const base = await findBaseTenant(db.reader(serverTenant))
+    if (!base) throw new Failure('E-STATE', { message: 'There is no base tenant yet.' })
+    const entry = { event: 'server.backed-up', details: { withMasterKey } } as const
+    await db.transact(base.tenantId, (tx) => auditCommand({ clock: systemClock }, tx, entry))
+  } finally {
+    await present?.db.close()
+  }
 }
