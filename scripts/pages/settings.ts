@@ -12,7 +12,7 @@ the global one, else the default. Another process sees a change within five seco
 
 - A *tenant* setting is the owner's to change with \`PUT /api/settings/{name}\`. An administrator sets what holds for all
   tenants that have no value of their own with \`?scope=global\`, on the base tenant's host.
-- A *global* setting is an administrator's, on the base tenant's host.
+- A *global* setting is an administrator's, on the base tenant's host; where it says so, the owner's of the base tenant alone.
   The command line sets it for one tenant too (\`kith settings set limits.max_storage_gb 50 --tenant alice.example.com\`),
   but for those of the whole server.
 - A *system* setting is part of the program.
@@ -50,11 +50,13 @@ function section(scope: SettingDefinition['scope']): string {
 
 const quote = (choice: string) => `\`${choice}\``
 
-function meaningOf({ sentence, isSecret, isAdminOnly, isServerWide }: SettingDefinition): string {
+function meaningOf(definition: SettingDefinition): string {
+  const { sentence, isSecret, isAdminOnly, isServerWide, isOwnerOnly } = definition
   const marks = [
     isServerWide ? '*Whole server.*' : '',
     isSecret ? '*Secret.*' : '',
     isAdminOnly && !isSecret ? '*Seen by administrators.*' : '',
+    isOwnerOnly ? '*Set by the owner of the base tenant.*' : '',
   ]
   return [sentence, ...marks].filter((part) => part !== '').join(' ')
 }

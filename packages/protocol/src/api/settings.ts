@@ -20,7 +20,8 @@ const params = Type.Object({
 const query = Type.Object({
   scope: Type.Optional(
     Words(settingLevels, {
-      description: 'Where to set it; the scope of the setting’s definition when absent. `global`: SADM',
+      description:
+        'Where to set it; the scope of the setting’s definition when absent. `global`: SADM; the owner of the base tenant alone where the definition has `isOwnerOnly`',
     }),
   ),
 })

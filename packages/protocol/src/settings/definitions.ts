@@ -19,7 +19,9 @@ const ofServer = { scope: 'global', permission: 'admin' } as const
 const ofTenant = { scope: 'tenant', permission: 'user' } as const
 const serverWide = { ...ofServer, isServerWide: true } as const
 const dns = { ...serverWide, isAdminOnly: true } as const
-const mailing = { ...serverWide, isAdminOnly: true } as const
+// Who names the mail server reads the links in mails, also the one that sets the owner's password, and is sent the
+// password of the mail server before.
+const mailing = { ...serverWide, isAdminOnly: true, isOwnerOnly: true } as const
 
 // Names that programs look for by themselves, that certificates and mail are proven with, or that seem to speak for the
 // server.

@@ -50,6 +50,8 @@ export interface SettingDefinition<Type extends SettingType = SettingType> {
   readonly isServerWide?: true
   /** Only SADM may see it. */
   readonly isAdminOnly?: true
+  /** Only the owner of the base tenant may change it: whoever can has the same power as the owner. */
+  readonly isOwnerOnly?: true
 }
 
 /** Declares a setting, with the type of its value. */

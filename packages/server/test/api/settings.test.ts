@@ -8,6 +8,7 @@ import {
   listSettings,
   login,
   putSetting,
+  settingDefinitions,
   updateAdminProfile,
   uploadFile,
 } from '@kith/protocol'
@@ -106,6 +107,52 @@ test('settings of the server are for whom its owner appointed, by proxy token, a
   const { key } = (await home.call(createApiKey, { body: { name: 'ci' } })).data
   const byKey = await server.client('deputy.localhost', key).call(getProxyToken, { query: { target: base } })
   await expect(put(byKey.data.token, 'limits.max_file_mb', 7)).rejects.toMatchObject(forbidden)
+})
+
+/** An administrator whom the owner of the base tenant appointed, on its host. */
+async function appoint(idTag: string) {
+  const base = server.baseIdTag
+  await server.createTenant(idTag)
+  const owner = await server.as(base)
+  await owner.call(updateAdminProfile, { params: { idTag }, body: { roles: ['SADM'] } })
+  const home = await server.as(idTag)
+  return server.client(base, (await home.call(getProxyToken, { query: { target: base } })).data.token)
+}
+
+test('the base tenant’s owner alone sets the mail server, and nobody whom they appointed', async () => {
+  const appointed = await appoint('postmaster.localhost')
+  const owner = await server.as(server.baseIdTag)
+  const forbidden = {
+    status: 403,
+    code: 'E-AUTH-FORBIDDEN',
+    message: 'The owner of the base tenant alone sets this.',
+  }
+  const values = { host: 'mail.example.org', port: 587, username: 'kith', password: 'hush hush' }
+  for (const [part, value] of Object.entries(values)) {
+    const params = { name: `email.smtp.${part}` }
+    await owner.call(putSetting, { params, query: {}, body: { value } })
+    for (const query of [{}, { scope: 'global' }] as const) {
+      const put = appointed.call(putSetting, { params, query, body: { value } })
+      await expect(put).rejects.toMatchObject(forbidden)
+      await expect(appointed.call(deleteSetting, { params, query })).rejects.toMatchObject(forbidden)
+    }
+    if (part !== 'password')
+      expect((await appointed.call(getSetting, { params })).data).toEqual([params.name, value])
+    await owner.call(deleteSetting, { params, query: {} })
+  }
+})
+
+test('whom the owner appointed sets every other setting of the server', async () => {
+  const appointed = await appoint('steward.localhost')
+  const others = Object.entries(settingDefinitions).filter(
+    ([name, { scope }]) => scope !== 'system' && !name.startsWith('email.smtp.'),
+  )
+  expect(others).not.toEqual([])
+  for (const [name, definition] of others) {
+    const setting = { params: { name }, query: { scope: 'global' } } as const
+    await appointed.call(putSetting, { ...setting, body: { value: definition.default } })
+    await appointed.call(deleteSetting, setting)
+  }
 })
 
 test('signing in answers the settings that clients begin with', async () => {

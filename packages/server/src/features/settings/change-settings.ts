@@ -79,13 +79,15 @@ function levelFor(known: KnownName, { caller, level }: Change): SettingLevel {
     if (!isTenantsOwn(caller)) throw new Failure('E-AUTH-FORBIDDEN')
     return 'tenant'
   }
-  const { scope, permission } = known.definition
+  const { scope, permission, isOwnerOnly } = known.definition
   if (scope === 'system' || permission === 'system')
     throw new Failure('E-AUTH-FORBIDDEN', { message: 'This setting cannot be changed.' })
   const target = level ?? scope
   if (target !== 'global' && !isTenantsOwn(caller)) throw new Failure('E-AUTH-FORBIDDEN')
   const mayAdminister = caller.isAdmin && scopeAllows(caller.scope, 'admin:settings')
   if ((target === 'global' || permission === 'admin') && !mayAdminister) throw new Failure('E-AUTH-FORBIDDEN')
+  if (isOwnerOnly && !caller.isOwner)
+    throw new Failure('E-AUTH-FORBIDDEN', { message: 'The owner of the base tenant alone sets this.' })
   return target
 }
 
