@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
 
-const hidden = '[hidden]'
+/** What stands where a secret is left out. */
+export const hidden = '[hidden]'
 
 /** A text that is not shown by accident: printed, logged or as JSON it reads `[hidden]`. */
 export class Secret {

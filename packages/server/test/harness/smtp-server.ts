@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+import { SMTPServer, type SMTPServerAuthentication, type SMTPServerOptions } from 'smtp-server'
 
 /** What the server was given. */
 export interface ReceivedMail {
@@ -17,12 +17,24 @@ export interface SmtpTestServer extends AsyncDisposable {
   readonly received: readonly ReceivedMail[]
 }
 
+interface SmtpTestOptions extends SMTPServerOptions {
+  readonly login?: { readonly user: string; readonly password: string }
+  /** What is said when credentials are refused. */
+  readonly refusalOf?: (given: SMTPServerAuthentication) => string
+}
+
+/** What a server was sent to sign in, as some repeat it when they refuse. */
+export function authLinesOf({ method, username, password }: SMTPServerAuthentication): string {
+  const base64 = (text: string) => Buffer.from(text).toString('base64')
+  return method === 'PLAIN'
+    ? `AUTH PLAIN ${base64(`\0${username}\0${password}`)}`
+    : `AUTH LOGIN ${base64(username ?? '')} ${base64(password ?? '')}`
+}
+
 /** An SMTP server on a free port that keeps what it takes. With `login` it wants those credentials; other options are
  * those of the library, for instance an `onRcptTo` that refuses. */
-export async function startSmtpServer(
-  options: SMTPServerOptions & { readonly login?: { readonly user: string; readonly password: string } } = {},
-): Promise<SmtpTestServer> {
-  const { login, ...rest } = options
+export async function startSmtpServer(options: SmtpTestOptions = {}): Promise<SmtpTestServer> {
+  const { login, refusalOf = () => 'Wrong user or password', ...rest } = options
   const received: ReceivedMail[] = []
   const server = new SMTPServer({
     // The library warns of its well-known certificate unless it logs nothing.
@@ -31,7 +43,7 @@ export async function startSmtpServer(
     onAuth(given, _session, answer) {
       if (given.username === login?.user && given.password === login?.password)
         answer(null, { user: given.username })
-      else answer(new Error('Wrong user or password'))
+      else answer(new Error(refusalOf(given)))
     },
     onData(stream, session, answer) {
       void text(stream).then((source) => {

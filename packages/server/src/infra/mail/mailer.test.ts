@@ -3,8 +3,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { startSmtpServer } from '#harness/smtp-server.ts'
+import { authLinesOf, startSmtpServer } from '#harness/smtp-server.ts'
 import { Secret } from '#lib/secret.ts'
 import { type Mail, MailError, openMailer } from './index.ts'
 import type { OpenMailerOptions } from './open-mailer.ts'
@@ -253,6 +254,91 @@ describe('a failure says how far the mail got', () => {
       mailer(`smtp://127.0.0.1:${server.port}`, { timeouts: { timeoutMs: 400 } }).send(mail),
     )
     expect(failure).toMatchObject({ stage: 'send', message: 'the mail server took too long' })
+  })
+})
+
+describe('a failure does not tell the password that a mail server repeats', () => {
+  const user = 'kith'
+  const password = 'Pä+ss/w?rd~1'
+  const base64 = (text: string) => Buffer.from(text).toString('base64')
+  const plain = base64(`\0${user}\0${password}`)
+  const percent = encodeURIComponent
+
+  /** How sending fails when the server refuses the sign-in with these words. */
+  async function refused(words: string | typeof authLinesOf, { secret = password, method = 'PLAIN' } = {}) {
+    await using server = await startSmtpServer({
+      login: { user, password: `not ${secret}` },
+      refusalOf: typeof words === 'string' ? () => words : words,
+      authMethods: [method],
+      disabledCommands: ['STARTTLS'],
+      allowInsecureAuth: true,
+    })
+    const url = `smtp://${user}:${percent(secret)}@127.0.0.1:${server.port}`
+    const failure = await failureOf(mailer(url).send(mail))
+    expect(failure).toMatchObject({ stage: 'auth', isPermanent: true })
+    // The log prints the causes too.
+    return { message: failure.message, whole: inspect(failure, { depth: 9, showHidden: true }) }
+  }
+
+  test.each(['PLAIN', 'LOGIN'])('in the line that it was sent: %s', async (method) => {
+    const { message, whole } = await refused((given) => `Not understood: ${authLinesOf(given)}`, { method })
+    expect(message).toMatch(/^Invalid login: 535 Not understood: AUTH (PLAIN|LOGIN a2l0aA==) \[hidden\]$/)
+    for (const text of [plain, base64(password)]) expect(whole).not.toContain(text)
+  })
+
+  test.each([
+    ['as it is', `${password}: no`, '[hidden]: no'],
+    ['in another case', `no ${password.toUpperCase()}`, 'no [hidden]'],
+    ['read as Latin-1', `no ${Buffer.from(password).toString('latin1')}`, 'no [hidden]'],
+    ['in base64', `no ${base64(password)}, no`, 'no [hidden], no'],
+    ['in base64 in another case', `no ${plain.toLowerCase()}`, 'no [hidden]'],
+    ['in base64 without padding', `no ${base64(password).replace(/=+$/, '')}`, 'no [hidden]'],
+    ['in base64 for URLs', `no ${Buffer.from(password).toString('base64url')}`, 'no [hidden]'],
+    ['with whom it is for', `no ${base64(`${user}\0${user}\0${password}`)}`, 'no [hidden]'],
+    [
+      'in an address',
+      `see https://x.example/?p=${percent(password)}&q`,
+      'see https://x.example/?p=[hidden]&q',
+    ],
+    ['in a form', `p=${new URLSearchParams([['', password]]).toString().slice(1)}&q`, 'p=[hidden]&q'],
+    ['in base64 in an address', `?p=${percent(plain)}&q`, '?p=[hidden]&q'],
+    ['cut at its end', `no ${plain.slice(0, 16)}...`, 'no [hidden]...'],
+    ['cut at its begin', `no ...${plain.slice(9)}`, 'no ...[hidden]'],
+    ['twice', `${password} ${plain}`, '[hidden] [hidden]'],
+  ])('%s', async (_, words, told) => {
+    expect((await refused(words)).message).toBe(`Invalid login: 535 ${told}`)
+  })
+
+  test('where a long answer is cut', async () => {
+    const start = 'x '.repeat(234)
+    const { message } = await refused(`${start}${password}`)
+    expect(message).toBe(`Invalid login: 535 ${start}[hidden]`)
+    const { message: cut } = await refused(`${start}xxxxxxxx ${password}`)
+    expect(cut).toHaveLength(500)
+    expect(cut).not.toContain(password.slice(0, 3))
+  })
+
+  test.each(['a', 'no', 'ohn'])('that is as short as %j', async (secret) => {
+    const { message, whole } = await refused(`Not John, ${secret}`, { secret })
+    expect(message).toMatch(/what it said is not shown/)
+    expect(whole).not.toContain('John')
+  })
+
+  test.each([
+    ['of four characters', 'hush', `hush, ${base64('hush')}`, '[hidden], [hidden]'],
+    ['of four characters with a plus sign in base64', '~?~?', 'fj9+Pw==', '[hidden]'],
+    ['with a percent sign', 'abcd%', 'abcd%25 abcd%', '[hidden] [hidden]'],
+  ])('%s', async (_, secret, words, told) => {
+    expect((await refused(words, { secret })).message).toBe(`Invalid login: 535 ${told}`)
+  })
+
+  test('and other words stay', async () => {
+    const words =
+      '5.7.8 Username and password not accepted. Look at https://support.example/?p=BadCredentials'
+    expect((await refused(words)).message).toBe(`Invalid login: 535 ${words}`)
+    const port = await closedPort()
+    const unreached = await failureOf(mailer(`smtp://${user}:no@127.0.0.1:${port}`).send(mail))
+    expect(unreached).toMatchObject({ stage: 'connect', message: expect.stringContaining('ECONNREFUSED') })
   })
 })
 

@@ -32,7 +32,7 @@ export function smtpMailer(options: SmtpOptions): Mailer {
         const signal = AbortSignal.timeout(options.timeoutMs)
         await (await transport).sendMail({ ...message, signal })
       } catch (error) {
-        throw mailFailure(error)
+        throw mailFailure(error, options.url)
       }
     },
   }
@@ -44,7 +44,7 @@ export async function verifySmtp(options: SmtpOptions): Promise<void> {
   try {
     await transport.verify()
   } catch (error) {
-    throw mailFailure(error)
+    throw mailFailure(error, options.url)
   } finally {
     transport.close()
   }

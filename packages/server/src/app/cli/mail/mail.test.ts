@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { closedPort } from '#harness/addresses.ts'
 import { CommandLine } from '#harness/command-line.ts'
-import { startSmtpServer } from '#harness/smtp-server.ts'
+import { authLinesOf, startSmtpServer } from '#harness/smtp-server.ts'
 import { TestServer } from '#harness/test-server.ts'
 
 let line: CommandLine
@@ -71,6 +71,18 @@ test('a stage that fails comes with what to do next', async () => {
   expect((await untrusting.run(['mail', 'test', to])).err).toMatch(
     /\(tls\)[\s\S]*\n {2}advice: The mail server has no certificate/,
   )
+})
+
+test('a password that the mail server repeats is not printed', async () => {
+  await using smtp = await startSmtpServer({
+    login: { user: 'kith', password: 'right' },
+    refusalOf: authLinesOf,
+    disabledCommands: ['STARTTLS'],
+    allowInsecureAuth: true,
+  })
+  const stranger = line.with({ SMTP_URL: `smtp://kith:wrong-word@127.0.0.1:${smtp.port}` })
+  const { details } = await stranger.fails('mail', 'test', to)
+  expect(details).toMatchObject({ stage: 'auth', message: 'Invalid login: 535 AUTH PLAIN [hidden]' })
 })
 
 test.each([
