@@ -157,6 +157,7 @@ export const settingDefinitions = {
   }),
   'dns.name_servers': define({
     ...dns,
+    isOwnerOnly: true,
     type: {
       type: 'array',
       items: { type: 'string', pattern: '^[a-z0-9.-]{1,253}( [0-9a-f.:]{2,45}){0,4}$' },

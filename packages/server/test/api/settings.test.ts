@@ -119,7 +119,7 @@ async function appoint(idTag: string) {
   return server.client(base, (await home.call(getProxyToken, { query: { target: base } })).data.token)
 }
 
-test('the base tenant’s owner alone sets the mail server, and nobody whom they appointed', async () => {
+test('the base tenant’s owner alone says where mails and names lead, and nobody whom they appointed', async () => {
   const appointed = await appoint('postmaster.localhost')
   const owner = await server.as(server.baseIdTag)
   const forbidden = {
@@ -127,17 +127,23 @@ test('the base tenant’s owner alone sets the mail server, and nobody whom they
     code: 'E-AUTH-FORBIDDEN',
     message: 'The owner of the base tenant alone sets this.',
   }
-  const values = { host: 'mail.example.org', port: 587, username: 'kith', password: 'hush hush' }
-  for (const [part, value] of Object.entries(values)) {
-    const params = { name: `email.smtp.${part}` }
+  const values = {
+    'email.smtp.host': 'mail.example.org',
+    'email.smtp.port': 587,
+    'email.smtp.username': 'kith',
+    'email.smtp.password': 'hush hush',
+    'dns.name_servers': ['ns1.example.org'],
+  }
+  for (const [name, value] of Object.entries(values)) {
+    const params = { name }
     await owner.call(putSetting, { params, query: {}, body: { value } })
     for (const query of [{}, { scope: 'global' }] as const) {
       const put = appointed.call(putSetting, { params, query, body: { value } })
       await expect(put).rejects.toMatchObject(forbidden)
       await expect(appointed.call(deleteSetting, { params, query })).rejects.toMatchObject(forbidden)
     }
-    if (part !== 'password')
-      expect((await appointed.call(getSetting, { params })).data).toEqual([params.name, value])
+    if (name !== 'email.smtp.password')
+      expect((await appointed.call(getSetting, { params })).data).toEqual([name, value])
     await owner.call(deleteSetting, { params, query: {} })
   }
 })
@@ -145,7 +151,8 @@ test('the base tenant’s owner alone sets the mail server, and nobody whom they
 test('whom the owner appointed sets every other setting of the server', async () => {
   const appointed = await appoint('steward.localhost')
   const others = Object.entries(settingDefinitions).filter(
-    ([name, { scope }]) => scope !== 'system' && !name.startsWith('email.smtp.'),
+    ([name, { scope }]) =>
+      scope !== 'system' && !name.startsWith('email.smtp.') && name !== 'dns.name_servers',
   )
   expect(others).not.toEqual([])
   for (const [name, definition] of others) {
