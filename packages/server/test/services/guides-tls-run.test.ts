@@ -32,7 +32,7 @@ through() { curl --silent --show-error --cacert $root "$@"; }
 serial() { openssl s_client -connect 192.0.2.10:443 -servername "$1" </dev/null 2>/dev/null | openssl x509 -noout -serial; }
 for name in example.com alice.example.com; do
   until through https://$name/.well-known/service/id-tag 2>/mnt/why | grep --quiet "\\"idTag\\":\\"$name\\""; do
-    [ $SECONDS -lt 120 ] || { cat /mnt/why; kith cert list; grep error /mnt/journal; exit 1; }
+    [ $SECONDS -lt 120 ] || { cat /mnt/why; kith certificate list; grep error /mnt/journal; exit 1; }
     sleep 0.5
   done
 done
@@ -74,7 +74,7 @@ ACME_CA_FILE=/mnt/town/authority.pem
 ALLOW_PRIVATE_NETWORK=127.0.0.0/8,192.0.2.10/32
 END
 `,
-    named(securing, 'cert list'),
+    named(securing, 'certificate list'),
     `kith tenant create alice.example.com --email alice@example.org >/dev/null
 echo 'a password for the trial' | kith tenant password example.com --stdin >/dev/null
 `,
@@ -83,7 +83,7 @@ through --output /dev/null --write-out '%{http_code} %{redirect_url}' http://exa
 through --http2 --output /dev/null --write-out '%{http_version}' https://example.com/api/me | grep --quiet '^2$'
 [ "$(ps -o user= -p "$(cat /mnt/services/kith.pid)")" = kith ]
 before=$(serial example.com)
-kith cert renew example.com
+kith certificate renew example.com
 until [ "$(serial example.com)" != "$before" ]; do [ $SECONDS -lt 120 ]; sleep 0.5; done
 `,
   ]

@@ -252,11 +252,11 @@ describe('a server whose certificate authority does not answer', () => {
     for (const token of ['aaaaaaaaaaaaaaaaaaaaaa', '', '..%2f..%2fetc', '%00', 'a'.repeat(5000), '<script>'])
       expect(await ask(`${challenge}${token}`)).not.toMatchObject({ status: 200 })
     expect(await ask(`${challenge}aaaaaaaaaaaaaaaaaaaaaa`)).toEqual({ status: 404, text: '' })
-    const { certificates } = await line.json('cert', 'list')
+    const { certificates } = await line.json('certificate', 'list')
     expect(certificates).toMatchObject([{ name, state: 'failing', failures: 1 }])
     const { text: metrics } = await alone.running.services.metrics.scrape()
     expect(metrics).toContain('kith_certificates_missing')
-    const renewed = await line.json('cert', 'renew', name)
+    const renewed = await line.json('certificate', 'renew', name)
     expect(renewed).toEqual({ renewed: [name], held: [] })
     const { checks } = JSON.parse((await line.run(['doctor', '--json'])).out)
     const found = checks.find(({ check }: { check: string }) => check === 'Certificates')
@@ -265,7 +265,7 @@ describe('a server whose certificate authority does not answer', () => {
 
   test('shows when the certificates of proxy sites end', async () => {
     const domain = 'wiki.kith.example'
-    const { site } = await line.json('proxy', 'add', domain, 'http://127.0.0.1:9')
+    const { site } = await line.json('site', 'add', domain, 'http://127.0.0.1:9')
     expect(site).not.toHaveProperty('certExpiresAt')
     const certExpiresAt = '2026-04-05T06:07:08.000Z'
     const change = { not_after: Date.parse(certExpiresAt) / 1000 }
@@ -286,11 +286,11 @@ describe('a server whose certificate authority does not answer', () => {
         return Number((await expire()).numUpdatedRows)
       })
       .toBe(1)
-    expect((await line.json('proxy', 'list')).sites).toMatchObject([{ domain, certExpiresAt }])
-    expect((await line.json('proxy', 'show', domain)).site).toMatchObject({ certExpiresAt })
-    expect((await line.run(['proxy', 'show', domain])).out).toMatch(/^ {2}certificate +until 2026-04-05/m)
-    expect((await line.run(['proxy', 'list'])).out).toContain('certificate until 2026-04-05')
-    expect((await line.json('proxy', 'disable', domain)).site).toMatchObject({ certExpiresAt })
+    expect((await line.json('site', 'list')).sites).toMatchObject([{ domain, certExpiresAt }])
+    expect((await line.json('site', 'show', domain)).site).toMatchObject({ certExpiresAt })
+    expect((await line.run(['site', 'show', domain])).out).toMatch(/^ {2}certificate +until 2026-04-05/m)
+    expect((await line.run(['site', 'list'])).out).toContain('certificate until 2026-04-05')
+    expect((await line.json('site', 'disable', domain)).site).toMatchObject({ certExpiresAt })
   })
   test('keeps nothing of the names of a tenant that is purged', async () => {
     const [idTag, appDomain] = ['leaver.kith.example', 'app.leaver.kith.example'] as const
@@ -299,7 +299,7 @@ describe('a server whose certificate authority does not answer', () => {
     alone.clock.advance(5 * 60_000)
     await alone.settle()
     const named = () => tracesIn(join(line.dataDir, 'kith.db'), { tenantId, words: [idTag] })
-    const kept = await line.json('cert', 'list')
+    const kept = await line.json('certificate', 'list')
     expect(kept.certificates).toEqual(
       expect.arrayContaining([idTag, appDomain].map((one) => expect.objectContaining({ name: one }))),
     )

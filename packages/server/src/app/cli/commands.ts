@@ -6,8 +6,8 @@ import { backup } from './backup/backup.ts'
 import { restore } from './backup/restore.ts'
 import { migrateBlobs } from './blobs/migrate.ts'
 import { verifyStoredBlobs } from './blobs/verify.ts'
-import { listCertificates } from './cert/list.ts'
-import { renewCertificates } from './cert/renew.ts'
+import { listCertificates } from './certificate/list.ts'
+import { renewCertificates } from './certificate/renew.ts'
 import type { Command } from './command.ts'
 import { config } from './config.ts'
 import { dnsZone } from './dns/zone.ts'
@@ -19,15 +19,15 @@ import { rotateKeys } from './keys/rotate.ts'
 import { mailTest } from './mail/send-test.ts'
 import { migrate } from './migrate.ts'
 import { openapi } from './openapi.ts'
-import { addProxy, disableProxy, enableProxy, removeProxy, setProxy } from './proxy/change.ts'
-import { checkProxy } from './proxy/check.ts'
-import { listProxy, showProxy } from './proxy/show.ts'
 import { createRef } from './ref/create.ts'
 import { serve } from './serve.ts'
 import { settingsGet } from './settings/get.ts'
 import { settingsList } from './settings/list.ts'
 import { settingsReset } from './settings/reset.ts'
 import { settingsSet } from './settings/set.ts'
+import { addSite, disableSite, enableSite, removeSite, setSite } from './site/change.ts'
+import { checkSiteCommand } from './site/check.ts'
+import { listSitesCommand, showSite } from './site/show.ts'
 import { status } from './status.ts'
 import { resume, suspend } from './tenant/change-status.ts'
 import { createTenant } from './tenant/create.ts'
@@ -76,14 +76,14 @@ export const commands: readonly Command[] = [
   unblockDomainCommand,
   stats,
   storage,
-  listProxy,
-  showProxy,
-  addProxy,
-  setProxy,
-  enableProxy,
-  disableProxy,
-  removeProxy,
-  checkProxy,
+  listSitesCommand,
+  showSite,
+  addSite,
+  setSite,
+  enableSite,
+  disableSite,
+  removeSite,
+  checkSiteCommand,
   dnsZone,
   listCertificates,
   renewCertificates,

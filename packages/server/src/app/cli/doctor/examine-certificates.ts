@@ -69,7 +69,8 @@ function told(failing: readonly CertificateState[], now: number): Verdict {
   const lines = failing
     .slice(0, mostShown)
     .map((state) => `${state.name} (${lifeOf(state, now)}): ${state.fault?.detail}`)
-  const rest = failing.length > mostShown ? [`and ${failing.length - mostShown} more (kith cert list)`] : []
+  const rest =
+    failing.length > mostShown ? [`and ${failing.length - mostShown} more (kith certificate list)`] : []
   const advice = new Set(failing.flatMap(({ fault }) => (fault ? [likelyMending(fault)] : [])))
   const isDown = failing.some((state) => state.notAfter === undefined || hasEnded(state, now))
   const verdict = isDown ? problem : warning

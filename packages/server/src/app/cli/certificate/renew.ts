@@ -6,10 +6,10 @@ import { type Program, withProgram } from '../open-program.ts'
 import { eachCertificate } from './each-certificate.ts'
 
 export const renewCertificates: Command = {
-  name: 'cert renew',
+  name: 'certificate renew',
   summary: 'Have the certificate of a name made anew now, or those of all names whose last attempt failed.',
   description:
-    'The running server does it, within seconds; `kith cert list` shows what came of it. A name that waits because the authority limits how much it issues goes on waiting.',
+    'The running server does it, within seconds; `kith certificate list` shows what came of it. A name that waits because the authority limits how much it issues goes on waiting.',
   positionals: ['[NAME]'],
   options: {},
   run: (input) =>

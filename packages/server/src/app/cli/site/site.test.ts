@@ -41,14 +41,14 @@ async function visit(host: string): Promise<string> {
 }
 
 test('a running server follows a site that is added, changed, disabled and removed', async () => {
-  expect((await line.run(['proxy', 'list'])).out).toBe('No proxy sites.\n')
-  expect(await line.run(['proxy', 'add', wiki, `${backendUrl}/`])).toEqual({
+  expect((await line.run(['site', 'list'])).out).toBe('No proxy sites.\n')
+  expect(await line.run(['site', 'add', wiki, `${backendUrl}/`])).toEqual({
     exitCode: 0,
     out: `${wiki} is passed on to ${backendUrl}.\n`,
     err: '',
   })
   expect(await visit(wiki)).toBe('backend /page')
-  const { site } = await line.json('proxy', 'show', wiki)
+  const { site } = await line.json('site', 'show', wiki)
   expect(site).toEqual({
     siteId: expect.any(Number),
     domain: wiki,
@@ -60,16 +60,16 @@ test('a running server follows a site that is added, changed, disabled and remov
     updatedAt: expect.any(String),
   })
   const config = '{"stripPrefix":"/page","readTimeoutSecs":90}'
-  await line.json('proxy', 'set', wiki, '--type', 'advanced', '--config', config)
+  await line.json('site', 'set', wiki, '--type', 'advanced', '--config', config)
   expect(await visit(wiki)).toBe('backend /')
-  expect((await line.run(['proxy', 'show', wiki])).out).toContain(config)
-  expect((await line.run(['proxy', 'disable', wiki])).out).toBe(`${wiki} is disabled.\n`)
+  expect((await line.run(['site', 'show', wiki])).out).toContain(config)
+  expect((await line.run(['site', 'disable', wiki])).out).toBe(`${wiki} is disabled.\n`)
   expect(await visit(wiki)).toBe('404')
-  expect((await line.run(['proxy', 'list'])).out).toBe(`  ${wiki}  ${backendUrl}  disabled  advanced\n`)
-  expect((await line.json('proxy', 'enable', wiki)).site).toMatchObject({ status: 'A' })
+  expect((await line.run(['site', 'list'])).out).toBe(`  ${wiki}  ${backendUrl}  disabled  advanced\n`)
+  expect((await line.json('site', 'enable', wiki)).site).toMatchObject({ status: 'A' })
   expect(await visit(wiki)).toBe('backend /')
-  expect((await line.json('proxy', 'list')).sites).toMatchObject([{ domain: wiki, status: 'A' }])
-  expect(await line.json('proxy', 'remove', wiki)).toEqual({ siteId: site.siteId, domain: wiki })
+  expect((await line.json('site', 'list')).sites).toMatchObject([{ domain: wiki, status: 'A' }])
+  expect(await line.json('site', 'remove', wiki)).toEqual({ siteId: site.siteId, domain: wiki })
   expect(await visit(wiki)).toBe('404')
   const { data } = await (await server.as(server.baseIdTag)).call(getAuditLog, {})
   const entries = data.filter(({ event }) => event.startsWith('proxy-site.'))
@@ -78,28 +78,28 @@ test('a running server follows a site that is added, changed, disabled and remov
 })
 
 test('a check asks the backends now, and fails when one is down', async () => {
-  expect(await line.json('proxy', 'check')).toEqual({ checks: [] })
-  await line.json('proxy', 'add', wiki, backendUrl)
+  expect(await line.json('site', 'check')).toEqual({ checks: [] })
+  await line.json('site', 'add', wiki, backendUrl)
   status = 404
-  expect(await line.json('proxy', 'check', wiki)).toEqual({
+  expect(await line.json('site', 'check', wiki)).toEqual({
     checks: [{ domain: wiki, path: '/', health: 'up', status: 404 }],
   })
-  await line.json('proxy', 'set', wiki, '--type', 'advanced', '--config', '{"healthPath":"/health"}')
-  expect(await line.run(['proxy', 'check'])).toEqual({
+  await line.json('site', 'set', wiki, '--type', 'advanced', '--config', '{"healthPath":"/health"}')
+  expect(await line.run(['site', 'check'])).toEqual({
     exitCode: 1,
     out: `  ${wiki}  down  404 at /health\n`,
     err: '',
   })
   status = 200
-  expect((await line.run(['proxy', 'check'])).exitCode).toBe(0)
+  expect((await line.run(['site', 'check'])).exitCode).toBe(0)
   const silent = `http://127.0.0.1:${closedPort}`
-  await line.json('proxy', 'set', wiki, '--backend', silent)
-  const { exitCode, out } = await line.run(['proxy', 'check', '--json'])
+  await line.json('site', 'set', wiki, '--backend', silent)
+  const { exitCode, out } = await line.run(['site', 'check', '--json'])
   expect(exitCode).toBe(1)
   expect(JSON.parse(out).checks).toEqual([
     { domain: wiki, path: '/health', health: 'down', reason: expect.stringContaining('ECONNREFUSED') },
   ])
-  await line.json('proxy', 'remove', wiki)
+  await line.json('site', 'remove', wiki)
 })
 
 test.each([
@@ -129,25 +129,25 @@ test.each([
   [['set', 'x.localhost'], 2, 'There is nothing to change'],
   [['remove', 'nodot'], 2, '"nodot" is no identity'],
 ])('%j fails', async (words, exitCode, message) => {
-  expect(await line.fails('proxy', ...words)).toMatchObject({
+  expect(await line.fails('site', ...words)).toMatchObject({
     exitCode,
     message: expect.stringContaining(message),
   })
-  expect(await line.json('proxy', 'list')).toEqual({ sites: [] })
+  expect(await line.json('site', 'list')).toEqual({ sites: [] })
 })
 
 test('a domain belongs to one site, and no backend is this server', async () => {
-  expect(
-    await line.fails('proxy', 'add', wiki, `http://home.localhost:${server.running.port}`),
-  ).toMatchObject({
-    exitCode: 2,
-    message: 'backendUrl is this server itself',
-  })
-  await line.json('proxy', 'add', wiki, backendUrl)
-  expect(await line.fails('proxy', 'add', wiki, backendUrl)).toEqual({
+  expect(await line.fails('site', 'add', wiki, `http://home.localhost:${server.running.port}`)).toMatchObject(
+    {
+      exitCode: 2,
+      message: 'backendUrl is this server itself',
+    },
+  )
+  await line.json('site', 'add', wiki, backendUrl)
+  expect(await line.fails('site', 'add', wiki, backendUrl)).toEqual({
     exitCode: 1,
     code: 'E-DUPLICATE',
     message: `${wiki} is a proxy site already.`,
   })
-  await line.json('proxy', 'remove', wiki)
+  await line.json('site', 'remove', wiki)
 })

@@ -13,8 +13,8 @@ import { type Program, withProgram } from '../open-program.ts'
 import { getOperator } from '../operator.ts'
 import { getNamedSite, givenOptions, siteDeps, siteOptions, siteView } from './site-options.ts'
 
-export const addProxy: Command = {
-  name: 'proxy add',
+export const addSite: Command = {
+  name: 'site add',
   summary: 'Pass all requests for a domain on to a backend.',
   description:
     'The backend is a scheme, a host and a port: `http://10.0.0.5:3000`. The domain has to lead to this server in the DNS. A running server follows within two seconds.',
@@ -34,8 +34,8 @@ export const addProxy: Command = {
   },
 }
 
-export const setProxy: Command = {
-  name: 'proxy set',
+export const setSite: Command = {
+  name: 'site set',
   summary: 'Change the backend, the type or the configuration of a proxy site.',
   description: 'What is not named stays. A running server follows within two seconds.',
   positionals: ['DOMAIN'],
@@ -52,8 +52,8 @@ export const setProxy: Command = {
   },
 }
 
-export const enableProxy: Command = {
-  name: 'proxy enable',
+export const enableSite: Command = {
+  name: 'site enable',
   summary: 'Pass requests for a disabled proxy site on again.',
   positionals: ['DOMAIN'],
   options: {},
@@ -61,16 +61,16 @@ export const enableProxy: Command = {
     changing(input, { status: 'A' }, (site) => `${site.domain} is passed on to ${site.backendUrl}.`),
 }
 
-export const disableProxy: Command = {
-  name: 'proxy disable',
+export const disableSite: Command = {
+  name: 'site disable',
   summary: 'Pass nothing on for a proxy site, whose domain stays taken.',
   positionals: ['DOMAIN'],
   options: {},
   run: (input) => changing(input, { status: 'D' }, ({ domain }) => `${domain} is disabled.`),
 }
 
-export const removeProxy: Command = {
-  name: 'proxy remove',
+export const removeSite: Command = {
+  name: 'site remove',
   summary: 'Remove a proxy site.',
   positionals: ['DOMAIN'],
   options: {},

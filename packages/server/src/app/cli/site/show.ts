@@ -5,8 +5,8 @@ import { columns } from '../help.ts'
 import { withProgram } from '../open-program.ts'
 import { getNamedSite, siteView, siteViews } from './site-options.ts'
 
-export const listProxy: Command = {
-  name: 'proxy list',
+export const listSitesCommand: Command = {
+  name: 'site list',
   summary: 'Show the sites of other programs to which this server passes requests on.',
   positionals: [],
   options: {},
@@ -27,8 +27,8 @@ export const listProxy: Command = {
   },
 }
 
-export const showProxy: Command = {
-  name: 'proxy show',
+export const showSite: Command = {
+  name: 'site show',
   summary: 'Show a proxy site with its configuration.',
   positionals: ['DOMAIN'],
   options: {},

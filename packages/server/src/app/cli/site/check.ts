@@ -9,8 +9,8 @@ import { getNamedSite } from './site-options.ts'
 // Each may take as long as its site gives a backend.
 const atOnce = 20
 
-export const checkProxy: Command = {
-  name: 'proxy check',
+export const checkSiteCommand: Command = {
+  name: 'site check',
   summary: 'Ask the backends of proxy sites how they are; exits with 1 when one is down.',
   description:
     'It asks from this machine, as the server does: at `healthPath`, where a status below 400 is up, else at `/`, where any answer below 500 is. Without DOMAIN every active site is asked.',

@@ -6,7 +6,7 @@ import { withProgram } from '../open-program.ts'
 import { eachCertificate } from './each-certificate.ts'
 
 export const listCertificates: Command = {
-  name: 'cert list',
+  name: 'certificate list',
   summary: 'Show the names that this server gets certificates for, and how they stand.',
   positionals: [],
   options: {},
