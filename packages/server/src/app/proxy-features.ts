@@ -28,11 +28,12 @@ export function openProxyFeature(
   identity: Pick<IdentityFeatures, 'tenants'>,
   addresses: Addresses,
 ): ProxyFeature {
-  const { db, clock, jobs, logger, loopGuard, metrics } = services
+  const { db, clock, jobs, logger, loopGuard, metrics, nodeBus } = services
   const ordersCertificates = getsCertificates(services.config)
   const sites = openProxySites({
     db,
     clock,
+    nodeBus,
     onRead(hosts) {
       proxy.keepOnly(hosts)
       health.follow()
@@ -62,6 +63,7 @@ export function openProxyFeature(
     sites,
     health,
     async close() {
+      await sites.close()
       await health.stop()
       await proxy[Symbol.asyncDispose]()
     },

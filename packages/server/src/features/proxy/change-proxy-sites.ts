@@ -16,7 +16,7 @@ import { assertConfig } from './site-config.ts'
 export interface ProxySiteDeps {
   readonly db: Database
   readonly clock: Clock
-  readonly proxySites: Pick<ProxySites, 'refresh'>
+  readonly proxySites: Pick<ProxySites, 'noteChange'>
   readonly ownPlaces: OwnPlaces
   /** Told in the transaction when a domain comes or goes. */
   noteDomains(tx: Writer): Promise<void>
@@ -54,7 +54,7 @@ export async function createProxySite(
     await deps.noteDomains(tx)
     return { ...row, siteId }
   })
-  await deps.proxySites.refresh()
+  await deps.proxySites.noteChange()
   return made
 }
 
@@ -79,7 +79,7 @@ export async function changeProxySite(
     if (change.status !== undefined) await deps.noteDomains(tx)
     return row
   })
-  await deps.proxySites.refresh()
+  await deps.proxySites.noteChange()
   return changed
 }
 
@@ -94,7 +94,7 @@ export async function removeProxySite(
     await note(deps, tx, { event: 'proxy-site.removed', by, site })
     await deps.noteDomains(tx)
   })
-  await deps.proxySites.refresh()
+  await deps.proxySites.noteChange()
 }
 
 /** Does the name belong to a tenant, or to an identity that a provider of this server gave? */

@@ -1,6 +1,8 @@
+import type { NodeBus } from '#infra/bus/index.ts'
 import { type Database, serverTenant } from '#infra/db/index.ts'
 import type { Backend } from '#infra/proxy/index.ts'
 import type { Clock } from '#lib/clock.ts'
+import { PeriodicWork } from '#lib/periodic-work.ts'
 import { backendOf, type ProxySite } from './proxy-site.ts'
 import { listSites } from './proxy-site-store.ts'
 
@@ -13,24 +15,36 @@ export interface ProxySites {
   list(): readonly ProxySite[]
   /** Reads the list again, and resolves when requests are answered by it. */
   refresh(): Promise<void>
+  /** The same after a change by this process; the others are told to do so too. */
+  noteChange(): Promise<void>
+  close(): Promise<void>
 }
 
 interface ProxySitesDeps {
   readonly db: Database
   readonly clock: Clock
+  readonly nodeBus: Pick<NodeBus, 'publish' | 'subscribe'>
   /** Called with the hosts after each reading. */
   onRead(hosts: ReadonlySet<string>): void
 }
 
-// How long a change by another process may go unnoticed.
+const channel = 'proxy-sites'
+// How long a change may go unnoticed by processes that nobody tells of it.
 const freshMs = 2_000
+// Before it is no longer fresh, so that no request waits for the database.
+const readEveryMs = 1_500
 
 /** Opens the list. All of it is in memory; `maxSites` bounds it. */
-export function openProxySites({ db, clock, onRead }: ProxySitesDeps): ProxySites {
+export function openProxySites({ db, clock, nodeBus, onRead }: ProxySitesDeps): ProxySites {
   let sites: readonly ProxySite[] = []
   let backends: ReadonlyMap<string, Backend> = new Map()
   let readAtMs = Number.NEGATIVE_INFINITY
-  let reading: Promise<void> | undefined
+  // The list before stays in use while it cannot be read.
+  const reading = new PeriodicWork({ clock, everyMs: readEveryMs, work: read, onError: () => undefined })
+  const leave = nodeBus.subscribe(channel, {
+    onMessage: () => void reading.run(),
+    onGap: () => void reading.run(),
+  })
 
   async function read(): Promise<void> {
     const startedAtMs = clock.now()
@@ -39,16 +53,9 @@ export function openProxySites({ db, clock, onRead }: ProxySitesDeps): ProxySite
     backends = new Map(sites.map((site) => [site.domain, backendOf(site)]))
     readAtMs = startedAtMs
     onRead(new Set(backends.keys()))
-  }
-
-  /** Concurrent callers share one reading. When it fails, the list before stays in use. */
-  function readOnce(): Promise<void> {
-    reading ??= read()
-      .catch(() => undefined)
-      .finally(() => {
-        reading = undefined
-      })
-    return reading
+    // WebSockets of a site end with it, also where no request comes any more. A server without sites only looks when one comes.
+    if (sites.length > 0) reading.start()
+    else reading.stop()
   }
 
   function isFresh(): boolean {
@@ -58,13 +65,19 @@ export function openProxySites({ db, clock, onRead }: ProxySitesDeps): ProxySite
 
   const known = (host: string) => backends.get(host)
   return {
-    find: (host) => (isFresh() ? known(host) : readOnce().then(() => known(host))),
+    find: (host) => (isFresh() ? known(host) : reading.run().then(() => known(host))),
     known,
     list: () => sites,
-    async refresh() {
-      // A reading under way may have begun before the change.
-      await reading
-      await readOnce()
+    refresh: () => reading.run(),
+    async noteChange() {
+      // Reaches the listener above at once.
+      nodeBus.publish(channel, '')
+      await reading.settled()
+    },
+    async close() {
+      leave()
+      reading.stop()
+      await reading.settled()
     },
   }
 }

@@ -70,7 +70,7 @@ export async function siteView(program: Program, site: ProxySite): Promise<Proxy
 /** What the use cases need. The processes of the server read their lists anew by themselves. */
 export function siteDeps({ services, identity, addresses }: Program): ProxySiteDeps {
   const { db, clock, jobs, config } = services
-  const proxySites = { refresh: async () => undefined }
+  const proxySites = { noteChange: async () => undefined }
   return {
     db,
     clock,
