@@ -53,7 +53,7 @@ export function wireIdentityProvider(
       emit,
       ownHosts: config.federation.localAddresses,
       findReservedNames: () => settings.find(serverTenant, 'idp.reserved_names'),
-      isProxied: (name) => isProxied(db.reader(serverTenant), name),
+      isProxied,
       isBlockedDomain: (name) => domainBlocks.isBlocked(name),
       findWords: (tenantId) => providerTextsOf(settings, tenantId),
     }),

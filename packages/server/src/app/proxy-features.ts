@@ -7,7 +7,7 @@ import {
   type ProxySites,
   proxyEndpoints,
 } from '#features/proxy/index.ts'
-import { getsCertificates } from '#infra/config/index.ts'
+import { getsCertificates, soleHostOf } from '#infra/config/index.ts'
 import type { Endpoint } from '#infra/http/index.ts'
 import { askBackend, openProxy, type ReverseProxy } from '#infra/proxy/index.ts'
 import type { Addresses } from './addresses.ts'
@@ -72,10 +72,10 @@ export function openProxyFeature(
 
 /** Where this server itself is reached, which no backend may be. */
 export function ownPlacesOf(
-  { db, config }: Pick<Services, 'db' | 'config'>,
+  { db, config: { federation, publicUrl, baseIdTag } }: Pick<Services, 'db' | 'config'>,
   { tenants }: Pick<IdentityFeatures, 'tenants'>,
   { listeningPorts }: Pick<Addresses, 'listeningPorts'>,
 ): OwnPlaces {
-  const { localAddresses } = config.federation
-  return openOwnPlaces({ db, tenants, localAddresses, listeningPorts })
+  const soleHost = soleHostOf(publicUrl, baseIdTag)
+  return openOwnPlaces({ db, tenants, localAddresses: federation.localAddresses, soleHost, listeningPorts })
 }

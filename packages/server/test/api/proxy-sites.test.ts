@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import {
   createManagedIdentity,
   createProxySite,
+  deleteManagedIdentity,
   deleteProxySite,
   getAuditLog,
   getProxySite,
@@ -55,6 +56,15 @@ async function change(siteId: number, body: object): Promise<ProxySiteView> {
   return (await (await admin()).call(updateProxySite, { params: { siteId }, body })).data
 }
 
+/** With the identity provider of the base tenant on. */
+async function asProvider(work: (owner: Awaited<ReturnType<typeof admin>>) => Promise<void>): Promise<void> {
+  const owner = await admin()
+  const params = { name: 'idp.enabled' } as const
+  await owner.call(putSetting, { params, body: { value: true } })
+  await work(owner)
+  await owner.call(putSetting, { params, body: { value: false } })
+}
+
 /** What a visitor of a host of the server gets. */
 async function visit(host: string, path = '/'): Promise<string> {
   const answer = await server.request(host, path, { headers: {} })
@@ -63,15 +73,14 @@ async function visit(host: string, path = '/'): Promise<string> {
 
 describe('a proxy site', () => {
   test('is no name that a provider gives', async () => {
-    const base = server.baseIdTag
-    await create(`site.${base}`)
-    const owner = await admin()
-    await owner.call(putSetting, { params: { name: 'idp.enabled' }, body: { value: true } })
-    const wish = { idTag: `site.${base}` as never, email: 'ann@example.org' }
-    await expect(owner.call(createManagedIdentity, { body: wish })).rejects.toMatchObject({
-      code: 'E-PROFILE-EXISTS',
+    const idTag = `site.${server.baseIdTag}`
+    await create(idTag)
+    await asProvider(async (owner) => {
+      const wish = { idTag: idTag as never, email: 'ann@example.org' }
+      await expect(owner.call(createManagedIdentity, { body: wish })).rejects.toMatchObject({
+        code: 'E-PROFILE-EXISTS',
+      })
     })
-    await owner.call(putSetting, { params: { name: 'idp.enabled' }, body: { value: false } })
   })
 
   test('is made, shown, changed and removed, and noted in the audit trail', async () => {
@@ -159,11 +168,40 @@ describe('a proxy site', () => {
 
 describe('names', () => {
   test('that a tenant or a site has are refused', async () => {
+    await server.createTenant('club.localhost', { appDomain: 'app.example.org' })
     await create('wiki.localhost')
-    for (const domain of ['alice.localhost', server.baseIdTag, 'wiki.localhost'])
+    const { siteId } = await create('old.localhost')
+    await change(siteId, { status: 'D' })
+    for (const domain of [
+      'alice.localhost',
+      server.baseIdTag,
+      'app.example.org',
+      'wiki.localhost',
+      'old.localhost',
+    ])
       await expect(create(domain)).rejects.toMatchObject({ status: 409, code: 'E-DUPLICATE' })
     for (const domain of ['localhost', '10.0.0.1', 'a b.example', '-a.example'])
       await expect(create(domain)).rejects.toMatchObject({ status: 400, code: 'E-VALIDATION' })
+  })
+
+  test('that a provider of this server gave, or released lately, are refused', async () => {
+    await asProvider(async (owner) => {
+      const idTag = `ann.${server.baseIdTag}`
+      const wish = { idTag: idTag as never, email: 'ann@example.org' }
+      await owner.call(createManagedIdentity, { body: wish })
+      const refused = { status: 409, code: 'E-DUPLICATE' }
+      await expect(create(idTag)).rejects.toMatchObject(refused)
+      await owner.call(deleteManagedIdentity, { params: { id: idTag } })
+      await expect(create(idTag)).rejects.toMatchObject(refused)
+    })
+  })
+
+  test('where everybody is at one host, that one is refused', async () => {
+    await using single = await TestServer.start({ env: { PUBLIC_URL: 'http://social.example:{port}' } })
+    const client = await single.as(single.baseIdTag)
+    const body = { domain: 'social.example', backendUrl } as never
+    const refused = { status: 409, code: 'E-DUPLICATE' }
+    await expect(client.call(createProxySite, { body })).rejects.toMatchObject(refused)
   })
 
   test('of a site, a disabled one included, are nobody’s identity', async () => {
@@ -173,7 +211,9 @@ describe('names', () => {
     const client = server.client(server.baseIdTag)
     const { data } = await client.call(verifyName, { body: { idTag: idTag as never, type: 'idp' } })
     expect(data).toMatchObject({ available: false, errors: ['E-PROFILE-EXISTS'] })
-    await expect(server.createTenant(idTag)).rejects.toMatchObject({ code: 'E-PROFILE-EXISTS' })
+    const taken = { code: 'E-PROFILE-EXISTS' }
+    await expect(server.createTenant(idTag)).rejects.toMatchObject(taken)
+    await expect(server.createTenant('ben.localhost', { appDomain: idTag })).rejects.toMatchObject(taken)
   })
 })
 

@@ -95,7 +95,7 @@ async function store(
   const { idTag, ownerTag } = identity
   await assertSessionLives(deps, tx, caller)
   // Checked again within the transaction: of many requests for a name at once one succeeds.
-  if ((await isGiven(tx, { tenant, idTag })) || (await isQuarantinedName(deps, tx, askerOf(request))))
+  if ((await isGiven(deps, tx, { tenant, idTag })) || (await isQuarantinedName(deps, tx, askerOf(request))))
     throw new Failure('E-PROFILE-EXISTS')
   if (!(await insertIdentity(tx, identity))) throw new Failure('E-PROFILE-EXISTS')
   await deleteReleased(tx, idTag)

@@ -80,6 +80,14 @@ eachDialect('a name', (open) => {
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
   })
 
+  test('is not given that a proxy site has got since it was checked', async () => {
+    const lab = await openLab(open)
+    let timesAsked = 0
+    lab.deps.isProxied = async () => timesAsked++ > 0
+    await expect(lab.create('wiki')).rejects.toMatchObject({ code: 'E-PROFILE-EXISTS' })
+    expect(timesAsked).toBe(2)
+  })
+
   test('is listed to whom it concerns, with wildcards that mean themselves', async () => {
     const lab = await openLab(open)
     const registrar = lab.caller(alice)

@@ -17,7 +17,7 @@ export interface ProviderNamesDeps {
   /** Reserved labels. */
   findReservedNames(): Promise<readonly string[]>
   /** Is it the host of a proxy site? */
-  isProxied(name: IdTag): Promise<boolean>
+  isProxied(reader: Reader, name: IdTag): Promise<boolean>
   /** Is it in a blocked domain? */
   isBlockedDomain(name: IdTag): Promise<boolean>
 }
@@ -41,14 +41,18 @@ export async function findObjection(
   const reader = deps.db.reader(serverTenant)
   const relation = await findRelation(reader, idTag)
   if (relation?.isBlocked) return 'taken'
-  if (await deps.isProxied(idTag)) return 'taken'
   if (await isQuarantined(reader, idTag, nowSecs(deps.clock))) return 'taken'
-  return (await isGiven(reader, wanted)) ? 'taken' : undefined
+  return (await isGiven(deps, reader, wanted)) ? 'taken' : undefined
 }
 
-/** Has a tenant or a managed identity of this server the name, or one above it that lies below the provider's? To be
- * asked in the transaction that gives a name. */
-export async function isGiven(reader: Reader, { tenant, idTag }: Wanted): Promise<boolean> {
+/** Has a tenant or a managed identity of this server the name, or one above it that lies below the provider's, or a proxy
+ * site? To be asked in the transaction that gives a name. */
+export async function isGiven(
+  deps: Pick<ProviderNamesDeps, 'isProxied'>,
+  reader: Reader,
+  { tenant, idTag }: Wanted,
+): Promise<boolean> {
+  if (await deps.isProxied(reader, idTag)) return true
   const names = upTo(idTag, tenant.idTag)
   if (await isManaged(reader, names)) return true
   for (const name of names) if (await findTenantByHost(reader, name)) return true

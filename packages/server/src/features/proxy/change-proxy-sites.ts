@@ -41,6 +41,8 @@ export async function createProxySite(
   const row: NewProxySite = { ...site, backendUrl, status: 'A', createdAt: now, updatedAt: now }
   const made = await deps.db.transact(by.tenant.tenantId, async (tx) => {
     const own = tx.as(serverTenant)
+    if (site.domain === deps.ownPlaces.soleHost)
+      throw new Failure('E-DUPLICATE', { message: `${site.domain} is this server itself.` })
     if (await isIdentity(deps, own, site.domain))
       throw new Failure('E-DUPLICATE', {
         message: `${site.domain} is the name of an identity on this server.`,

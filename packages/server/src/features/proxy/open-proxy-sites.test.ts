@@ -43,7 +43,12 @@ eachDialect('proxy sites', (open) => {
       clock,
       proxySites: here,
       noteDomains: async () => undefined,
-      ownPlaces: { listeningPorts: () => [], listAddresses: () => [], isOwnName: async () => false },
+      ownPlaces: {
+        soleHost: undefined,
+        listeningPorts: () => [],
+        listAddresses: () => [],
+        isOwnName: async () => false,
+      },
     }
     const create = (domain: IdTag) =>
       createProxySite(deps, {
