@@ -31,6 +31,12 @@ export class Http2Response extends Http2ServerResponse<Http2Request> {
     return super.writeHead(status, passedHeaders(headers ?? {}))
   }
 
+  /** An answer before the final one. */
+  writeInformation(status: number, given: GivenHeaders = {}): void {
+    if (this.headersSent || this.stream.closed) return
+    this.stream.additionalHeaders({ ...passedHeaders(given), [constants.HTTP2_HEADER_STATUS]: status })
+  }
+
   // Without a code of an error what has arrived would look like the whole.
   override destroy(): this {
     if (!this.stream.destroyed) this.stream.close(constants.NGHTTP2_INTERNAL_ERROR)

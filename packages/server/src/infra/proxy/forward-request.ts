@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream'
 import type { Dispatcher, Pool } from 'undici'
 import type { ProxiedRequest } from '#infra/http/index.ts'
 import { type Backend, backendPath } from './backend.ts'
-import { requestHeaders, responseHeaders } from './passed-headers.ts'
+import { passedTrailers, requestHeaders, responseHeaders } from './passed-headers.ts'
 import type { Refusal } from './refusal.ts'
 import { hasBody } from './request-faults.ts'
 import { type SilenceWatch, Watched } from './silence-watch.ts'
@@ -21,16 +21,20 @@ interface Forwarding {
 }
 
 /** Passes one request on and its answer back, piece by piece: neither is ever kept as a whole. */
-export function forwardRequest(visit: ProxiedRequest, forwarding: Forwarding): { end(): void } {
+export function forwardRequest(visit: ProxiedRequest, forwarding: Forwarding): { end(why: string): void } {
   const exchange = new ForwardedExchange(visit, forwarding)
   exchange.dispatch()
-  return { end: () => exchange.fail(503, new Error('the server stops')) }
+  return { end: (why) => exchange.fail(503, new Error(why)) }
 }
 
 type Controller = Dispatcher.DispatchController
+type RawHeaders = readonly (string | Buffer)[]
+type RawController = Controller & { readonly rawHeaders?: RawHeaders; readonly rawTrailers?: RawHeaders }
 
 // What may be tried again when a kept connection turns out to be closed: nothing has changed by it.
 const repeatable = new Set(['GET', 'HEAD', 'OPTIONS'])
+// They count as nothing that moves, and a backend can send them without end.
+const maxInformed = 10
 const closedConnection = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
 
 class ForwardedExchange extends Watched implements Dispatcher.DispatchHandler {
@@ -42,6 +46,7 @@ class ForwardedExchange extends Watched implements Dispatcher.DispatchHandler {
   #hasSentBody = false
   #isOver = false
   #hasRepeated = false
+  #informed = 0
 
   constructor(visit: ProxiedRequest, forwarding: Forwarding) {
     super()
@@ -102,10 +107,14 @@ class ForwardedExchange extends Watched implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(controller: Controller, status: number, _: unknown, statusText?: string): void {
+    if (this.#isOver) return
     const { response } = this.#visit
-    if (this.#isOver || status < 200) return
-    const { rawHeaders } = controller as { rawHeaders?: (string | Buffer)[] }
-    const headers = responseHeaders(rawHeaders ?? [], this.#forwarding.backend)
+    const { rawHeaders = [] } = controller as RawController
+    if (status < 200) {
+      this.#inform(status, rawHeaders)
+      return
+    }
+    const headers = responseHeaders(rawHeaders, this.#forwarding.backend)
     response.writeHead(status, statusText ?? '', headers)
     // What came with the headers goes with them in one write; the headers of a stream do not wait for its first event.
     process.nextTick(() => {
@@ -118,8 +127,10 @@ class ForwardedExchange extends Watched implements Dispatcher.DispatchHandler {
     if (!this.#isOver && !this.#visit.response.write(chunk)) controller.pause()
   }
 
-  onResponseEnd(): void {
+  onResponseEnd(controller: Controller): void {
     if (this.#isOver) return
+    const { rawTrailers = [] } = controller as RawController
+    if (rawTrailers.length > 0) this.#visit.response.addTrailers(passedTrailers(rawTrailers))
     this.#visit.response.end()
     if (!this.#visit.request.complete) this.#visit.discardRest()
   }
@@ -138,6 +149,14 @@ class ForwardedExchange extends Watched implements Dispatcher.DispatchHandler {
       this.#controller = undefined
       this.dispatch()
     } else this.fail(code === 'UND_ERR_CONNECT_TIMEOUT' ? 504 : 502, error)
+  }
+
+  /** Passes an answer on that comes before the final one, such as 103 Early Hints (RFC 9110 section 15.2). */
+  #inform(status: number, rawHeaders: RawHeaders): void {
+    const { request, response } = this.#visit
+    if (request.httpVersion === '1.0' || this.#informed >= maxInformed) return
+    this.#informed += 1
+    response.writeInformation(status, responseHeaders(rawHeaders, { responseHeaders: {} }))
   }
 
   /** Ends the exchange with a status, or by a reset where an answer has begun: a part must not look like the whole. */

@@ -5,6 +5,7 @@ import { Bag, type BagMember } from '#lib/bag.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Backend } from './backend.ts'
 import { BackendPools, maxConnections } from './backend-pools.ts'
+import { findSurplus, type PassedOn } from './find-surplus.ts'
 import { forwardRequest } from './forward-request.ts'
 import { forwardUpgrade } from './forward-upgrade.ts'
 import type { Refusal } from './refusal.ts'
@@ -25,7 +26,7 @@ export interface ProxyOptions {
 
 /** A reverse proxy for some hosts. */
 export interface ReverseProxy extends ProxiedHosts<Backend>, AsyncDisposable {
-  /** Ends WebSockets of other hosts than these, and closes the connections to their backends. */
+  /** Ends what is under way for other hosts than these. */
   keepOnly(hosts: ReadonlySet<string>): void
   readonly tunnels: number
   /** Ends WebSockets at once and requests after five seconds. */
@@ -33,17 +34,21 @@ export interface ReverseProxy extends ProxiedHosts<Backend>, AsyncDisposable {
 }
 
 const maxTunnels = 5000
+const maxTunnelsPerHost = 1000
 const maxTunnelsPerAddress = 100
 const stopAfterMs = 5000
 // Every request fails while a backend is down: one line per interval is enough.
 const warnEveryMs = 10_000
 
-interface UnderWay {
-  readonly host: string
-  end(): void
+const siteEnded = 'the site has ended'
+const serverStops = 'the server stops'
+
+interface UnderWay extends PassedOn {
+  end(why: string): void
 }
 
-type RequestUnderWay = BagMember & Pick<UnderWay, 'end'>
+type RequestUnderWay = BagMember & UnderWay
+type TunnelUnderWay = UnderWay & { readonly host: string }
 
 export function openProxy(options: ProxyOptions): ReverseProxy {
   return new HostsProxy(options)
@@ -56,10 +61,11 @@ class HostsProxy implements ReverseProxy {
   // For each host at most as many as it may have connections.
   readonly #requests = new Map<string, Bag<RequestUnderWay>>()
   // Bounded by `maxTunnels`.
-  readonly #tunnels = new Set<UnderWay>()
+  readonly #tunnels = new Set<TunnelUnderWay>()
   readonly #tunnelsOf = new Map<string, number>()
   // Bounded by the hosts.
   readonly #warnedMs = new Map<string, number>()
+  #begun = 0
   #isStopping = false
 
   constructor(options: ProxyOptions) {
@@ -82,7 +88,7 @@ class HostsProxy implements ReverseProxy {
   }
 
   async forward(visit: ProxiedRequest, backend: Backend): Promise<void> {
-    const { request, refuse } = visit
+    const { request, refuse, peer } = visit
     const fault = faultOf(request)
     if (fault !== undefined) {
       this.#refuse(refuse, fault)
@@ -91,7 +97,8 @@ class HostsProxy implements ReverseProxy {
     const pool = this.#pools.find(backend) ?? (await this.#loadedPool(backend))
     const underWay = this.#requests.get(backend.host) ?? new Bag<RequestUnderWay>()
     if (request.socket.destroyed) return
-    if (this.#isStopping || underWay.size >= maxConnections) {
+    const address = rateKeyOf(peer.ip)
+    if (this.#isStopping || !hasRoom(underWay, { most: maxConnections, address })) {
       this.#refuse(refuse, 503)
       return
     }
@@ -109,7 +116,7 @@ class HostsProxy implements ReverseProxy {
         if (entry) underWay.delete(entry)
       },
     })
-    entry = { end, bagIndex: -1 }
+    entry = { address, number: this.#begun++, end, bagIndex: -1 }
     if (!isOver) underWay.add(entry)
   }
 
@@ -121,8 +128,7 @@ class HostsProxy implements ReverseProxy {
     const own = this.#tunnelsOf.get(address) ?? 0
     // The bytes after the head of an upgrade belong to the other protocol, so it may not have a body.
     const isFaulty = hasBody(request) || faultOf(request) !== undefined
-    const isFull = this.#isStopping || this.#tunnels.size >= maxTunnels || own >= maxTunnelsPerAddress
-    if (isFaulty || isFull) {
+    if (isFaulty || this.#isStopping || own >= maxTunnelsPerAddress || !this.#hasRoomFor(backend, address)) {
       this.#refuse(refuse, isFaulty ? 400 : 503)
       return
     }
@@ -133,9 +139,17 @@ class HostsProxy implements ReverseProxy {
       if (left > 0) this.#tunnelsOf.set(address, left)
       else this.#tunnelsOf.delete(address)
     }
-    const entry = { host: backend.host, end: () => tunnel?.end() }
+    const entry = { host: backend.host, address, number: this.#begun++, end: () => tunnel?.end() }
     this.#tunnels.add(entry)
     const tunnel = this.#openTunnel(visit, backend, release)
+  }
+
+  #hasRoomFor({ host }: Backend, address: string): boolean {
+    if (!hasRoom(this.#tunnels, { most: maxTunnels, address })) return false
+    // Fewer in all cannot be too many for one.
+    if (this.#tunnels.size < maxTunnelsPerHost) return true
+    const own = new Set([...this.#tunnels].filter((tunnel) => tunnel.host === host))
+    return hasRoom(own, { most: maxTunnelsPerHost, address })
   }
 
   /** Refuses what cannot be asked for. */
@@ -157,19 +171,22 @@ class HostsProxy implements ReverseProxy {
   }
 
   keepOnly(hosts: ReadonlySet<string>): void {
-    for (const tunnel of [...this.#tunnels]) if (!hosts.has(tunnel.host)) tunnel.end()
+    for (const tunnel of [...this.#tunnels]) if (!hosts.has(tunnel.host)) tunnel.end(siteEnded)
     for (const host of this.#warnedMs.keys()) if (!hosts.has(host)) this.#warnedMs.delete(host)
-    for (const [host, underWay] of this.#requests)
-      if (!hosts.has(host) && underWay.size === 0) this.#requests.delete(host)
+    for (const [host, underWay] of this.#requests) {
+      if (hosts.has(host)) continue
+      for (const request of underWay) request.end(siteEnded)
+      this.#requests.delete(host)
+    }
     this.#pools.keepOnly(hosts)
   }
 
   async stop(): Promise<void> {
     this.#isStopping = true
-    for (const tunnel of [...this.#tunnels]) tunnel.end()
+    for (const tunnel of [...this.#tunnels]) tunnel.end(serverStops)
     const { clock } = this.#options
     clock.wakeAt(clock.now() + stopAfterMs, () => {
-      for (const underWay of this.#requests.values()) for (const { end } of underWay) end()
+      for (const underWay of this.#requests.values()) for (const { end } of underWay) end(serverStops)
     })
   }
 
@@ -208,4 +225,15 @@ class HostsProxy implements ReverseProxy {
     const reason = 'code' in err ? `${err.message} (${String(err.code)})` : err.message
     logger.warn({ ...fields, reason }, 'a backend did not answer, or not to the end')
   }
+}
+
+/** Whether one more fits in; where all places are taken, an address with many gives one up. */
+function hasRoom(
+  members: Iterable<UnderWay> & { readonly size: number },
+  { most, address }: { readonly most: number; readonly address: string },
+): boolean {
+  if (members.size < most) return true
+  const surplus = findSurplus(members, address)
+  surplus?.end('its place was needed for another address')
+  return surplus !== undefined
 }

@@ -71,7 +71,7 @@ export function responseHeaders(
   raw: readonly (string | Buffer)[],
   { responseHeaders: own }: Pick<Backend, 'responseHeaders'>,
 ): FlatHeaders {
-  const texts = raw.map((part) => (typeof part === 'string' ? part : part.toString('latin1')))
+  const texts = textsOf(raw)
   const listed = listedIn(connectionOf(texts))
   const passed: FlatHeaders = []
   for (let at = 0; at < texts.length; at += 2) {
@@ -85,6 +85,36 @@ export function responseHeaders(
   for (const name in own) passed.push(name, own[name] as string)
   return passed
 }
+
+// What decides how a message is read or who may read it has to come before it (RFC 9110 section 6.5.1).
+const neverTrailing = new Set([
+  ...hopByHop,
+  'authorization',
+  'cache-control',
+  'content-encoding',
+  'content-length',
+  'content-range',
+  'content-type',
+  'host',
+  'location',
+  'set-cookie',
+])
+
+/** The headers after the body of an answer, by name. */
+export function passedTrailers(raw: readonly (string | Buffer)[]): Record<string, string> {
+  const texts = textsOf(raw)
+  const passed: Record<string, string> = {}
+  for (let at = 0; at < texts.length; at += 2) {
+    const name = (texts[at] as string).toLowerCase()
+    if (neverTrailing.has(name)) continue
+    const value = texts[at + 1] as string
+    passed[name] = Object.hasOwn(passed, name) ? `${passed[name]}, ${value}` : value
+  }
+  return passed
+}
+
+const textsOf = (raw: readonly (string | Buffer)[]) =>
+  raw.map((part) => (typeof part === 'string' ? part : part.toString('latin1')))
 
 const ownCookies: ReadonlySet<string> = new Set(
   Object.values(browserCookieNames).map((name) => name.toLowerCase()),

@@ -15,7 +15,10 @@ let lab: ProxiedSite
 beforeAll(async () => {
   lab = await startProxiedSite()
 })
-afterEach(() => lab.configure({}))
+afterEach(() => {
+  lab.configure({})
+  lab.warnings.length = 0
+})
 afterAll(() => lab.close())
 
 const request = (...lines: string[]) => [...lines, '', ''].join('\r\n')
@@ -34,6 +37,64 @@ async function answerTo(asking: ReturnType<typeof ask>): Promise<IncomingMessage
   return answer
 }
 
+describe('what comes before and after an answer', () => {
+  test('trailers arrive, but for those that would change how it is read', async () => {
+    lab.answerWith((_, response) => {
+      response.writeHead(200, { trailer: 'x-checksum' })
+      response.write('whole')
+      response.addTrailers([
+        ['X-Checksum', 'abc'],
+        ['X-Checksum', 'def'],
+        ['Set-Cookie', 'kith=planted'],
+        ['Content-Type', 'text/html'],
+      ])
+      response.end()
+    })
+    const answer = await answerTo(ask().end())
+    expect(await text(answer)).toBe('whole')
+    expect(answer.trailers).toEqual({ 'x-checksum': 'abc, def' })
+    const socket = lab.connect()
+    socket.write(request('GET / HTTP/1.0', `Host: ${wiki}`))
+    expect((await readToEnd(socket)).received).toMatch(/\r\n\r\nwhole$/)
+  })
+
+  test('early hints arrive, but no more than ten, and none for a client of HTTP/1.0', async () => {
+    lab.answerWith((_, response) => {
+      for (let at = 0; at < 20; at += 1)
+        response.writeInformation(103, { link: `</${at}.css>; rel=preload`, 'set-cookie': 'kith=planted' })
+      response.end('hello')
+    })
+    const received = async (version: string) => {
+      const socket = lab.connect()
+      socket.write(request(`GET / ${version}`, `Host: ${wiki}`, 'Connection: close'))
+      return (await readToEnd(socket)).received
+    }
+    const answer = await received('HTTP/1.1')
+    expect(
+      answer.match(/^HTTP\/1\.1 103 Early Hints\r\nlink: <\/\d\.css>; rel=preload\r\n\r\n/gm),
+    ).toHaveLength(10)
+    expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n.*hello$/ms)
+    expect(await received('HTTP/1.0')).toMatch(/^HTTP\/1\.1 200 OK\r\n.*hello$/s)
+  })
+
+  test('an answer that is only ever announced is 504', async () => {
+    lab.configure({ readTimeoutMs: 1_000 })
+    const { promise: announced, resolve } = Promise.withResolvers<void>()
+    lab.answerWith((_, response) => {
+      response.writeInformation(102)
+      resolve()
+    })
+    const socket = lab.connect()
+    socket.write(get())
+    await announced
+    expect(await readUntil(socket, '\r\n\r\n')).toBe('HTTP/1.1 102 Processing\r\n\r\n')
+    lab.clock.advance(500)
+    lab.clock.advance(1_500)
+    expect(await readUntil(socket, '504')).toMatch(/^HTTP\/1\.1 504 /)
+    socket.destroy()
+  })
+})
+
 test('answers come as the backend gave them, without the headers of its connection', async () => {
   lab.answerWith((_, response) => {
     response.writeHead(302, 'Over There', {
@@ -44,14 +105,12 @@ test('answers come as the backend gave them, without the headers of its connecti
       trailer: 'x-trailer',
       'transfer-encoding': 'chunked',
     })
-    response.write('gone')
-    response.addTrailers({ 'x-trailer': 'late' })
-    response.end()
+    response.end('gone')
   })
   const asking = ask().end()
   const answer = await answerTo(asking)
   expect(await text(answer)).toBe('gone')
-  expect(answer).toMatchObject({ statusCode: 302, statusMessage: 'Over There', trailers: {} })
+  expect(answer).toMatchObject({ statusCode: 302, statusMessage: 'Over There' })
   expect(answer.headers).toMatchObject({
     location: 'http://10.0.0.5/elsewhere',
     'set-cookie': ['a=1', 'b=2'],
@@ -182,6 +241,18 @@ test('a visitor who goes away is gone for the backend too', async () => {
   socket.destroy()
   await closed
   expect(lab.warnings).toEqual([])
+})
+
+test('a site that ends takes with it what is under way, and no other site’s', async () => {
+  lab.answerWith((_, response) => void response.write('half'))
+  const socket = lab.connect()
+  socket.write(get())
+  await readUntil(socket, 'half')
+  lab.proxy.keepOnly(new Set([wiki]))
+  expect(lab.warnings).toEqual([])
+  lab.proxy.keepOnly(new Set())
+  expect((await readToEnd(socket)).isReset).toBe(true)
+  expect(lab.warnings).toMatchObject([{ fields: { status: 503, reason: 'the site has ended' } }])
 })
 
 describe('an answer that breaks off is never taken for a whole one', () => {
