@@ -231,6 +231,16 @@ describe('a backend', () => {
     'http://169.254.169.254',
     'http://[fe80::1]',
     'http://[::ffff:169.254.169.254]',
+    'http://[64:ff9b::169.254.169.254]',
+    'http://[2002:a9fe:a9fe::1]',
+    'http://[::ffff:0:169.254.169.254]',
+    'http://100.100.100.200',
+    'http://168.63.129.16',
+    'http://[64:ff9b::168.63.129.16]',
+    'http://192.0.0.192',
+    'http://[fd00:ec2:0:0::254]',
+    'http://[fd20:ce::254]',
+    'http://[fd00:42::42]',
     'http://224.0.0.1',
   ])('%s is refused', async (url) => {
     await expect(create('wiki.localhost', { backendUrl: url })).rejects.toMatchObject({ status: 400 })

@@ -4,10 +4,40 @@ import ipaddr from 'ipaddr.js'
 
 const refusedRanges = new Set(['linkLocal', 'multicast', 'broadcast', 'unspecified', 'reserved'])
 
-/** Whether a backend may have this address: private ones are what backends have, those where clouds keep their metadata
- * (link-local) and groups of machines are not. */
-export function isBackendAddress(address: string): boolean {
-  return ipaddr.isValid(address) && !refusedRanges.has(ipaddr.process(address).range())
+// Where clouds answer their machines with keys and secrets, besides the link-local addresses.
+const metadataAddresses = new Set([
+  '100.100.100.200', // Alibaba
+  '168.63.129.16', // Azure
+  'fd00:ec2::254', // AWS
+  'fd00:42::42', // Scaleway
+  'fd20:ce::254', // Google
+])
+
+/** Whether a backend may have this address: private ones are what backends have, those where clouds keep their metadata and
+ * groups of machines are not. */
+export function isBackendAddress(text: string): boolean {
+  if (!ipaddr.isValid(text)) return false
+  const address = ipaddr.process(text)
+  const inner = embeddedIn(address)
+  if (inner !== undefined) return isBackendAddress(inner)
+  return !refusedRanges.has(address.range()) && !metadataAddresses.has(address.toString())
+}
+
+// Where an address of IPv6 that leads to one of IPv4 has it, in bytes: NAT64, its translators, 6to4.
+const embeddedAt = new Map([
+  ['rfc6052', 12],
+  ['rfc6145', 12],
+  ['6to4', 2],
+])
+
+function embeddedIn(address: ipaddr.IPv4 | ipaddr.IPv6): string | undefined {
+  const from = embeddedAt.get(address.range())
+  return from === undefined
+    ? undefined
+    : address
+        .toByteArray()
+        .slice(from, from + 4)
+        .join('.')
 }
 
 /** For `net.connect`: the system's look-up, hosts file included, without the addresses that no backend has. */
