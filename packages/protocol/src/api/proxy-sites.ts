@@ -14,30 +14,36 @@ const HeaderMap = Type.Record(
 )
 
 /** How a site is served. The last four members are for sites of the type `advanced`. */
-export const ProxySiteConfig = Type.Object({
-  preserveHost: Type.Optional(
-    Type.Boolean({
-      description: 'The backend is told the visitor’s host, and not its own; true when absent',
-    }),
-  ),
-  connectTimeoutSecs: Type.Optional(Type.Integer({ minimum: 1, maximum: 60, description: '5 when absent' })),
-  readTimeoutSecs: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 3600,
-      description: 'How long nothing may move between visitor and backend; 60 when absent',
-    }),
-  ),
-  websocket: Type.Optional(Type.Boolean({ description: 'true when absent' })),
-  requestHeaders: Type.Optional(HeaderMap),
-  responseHeaders: Type.Optional(HeaderMap),
-  stripPrefix: Type.Optional(
-    Type.String({ pattern: '^(?:/[A-Za-z0-9._~-]+)+$', maxLength: 200, examples: ['/app'] }),
-  ),
-  healthPath: Type.Optional(
-    Type.String({ pattern: '^/[\\x21\\x22\\x24-\\x7e]*$', maxLength: 500, examples: ['/health'] }),
-  ),
-})
+export const ProxySiteConfig = Type.Object(
+  {
+    preserveHost: Type.Optional(
+      Type.Boolean({
+        description: 'The backend is told the visitor’s host, and not its own; true when absent',
+      }),
+    ),
+    connectTimeoutSecs: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 60, description: '5 when absent' }),
+    ),
+    readTimeoutSecs: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 3600,
+        description: 'How long nothing may move between visitor and backend; 60 when absent',
+      }),
+    ),
+    websocket: Type.Optional(Type.Boolean({ description: 'true when absent' })),
+    requestHeaders: Type.Optional(HeaderMap),
+    responseHeaders: Type.Optional(HeaderMap),
+    stripPrefix: Type.Optional(
+      Type.String({ pattern: '^(?:/[A-Za-z0-9._~-]+)+$', maxLength: 200, examples: ['/app'] }),
+    ),
+    healthPath: Type.Optional(
+      Type.String({ pattern: '^/[\\x21\\x22\\x24-\\x7e]*$', maxLength: 500, examples: ['/health'] }),
+    ),
+  },
+  // One that is mistyped would be lost, and the former one with it.
+  { additionalProperties: false },
+)
 export type ProxySiteConfig = Static<typeof ProxySiteConfig>
 
 /** A site whose requests this server passes on to a backend. */

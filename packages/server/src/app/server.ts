@@ -301,11 +301,12 @@ const withoutTenants = {
 
 /** A separate address for the metrics, which need not pass a proxy in front. */
 async function listenForMetrics(services: Services, rateLimits: RateLimits): Promise<HttpServer | undefined> {
-  const { config, clock, logger, metrics } = services
+  const { config, clock, logger, metrics, loopGuard } = services
   if (!config.metricsListen) return undefined
   const http = createHttpServer({
     ...withoutTenants,
-    rawRoutes: [metricsRoute(metrics, () => true)],
+    // Who may read is decided by who reaches the address, which strangers do not through a proxy site.
+    rawRoutes: [metricsRoute(metrics, ({ request }) => loopGuard.countOf(request.headers.via) === 0)],
     rateLimits,
     clock,
     logger,

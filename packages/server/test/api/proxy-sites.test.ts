@@ -232,6 +232,11 @@ describe('a backend', () => {
     'http://[fe80::1]',
     'http://[::ffff:169.254.169.254]',
     'http://[64:ff9b::169.254.169.254]',
+    'http://[64:ff9b:1::169.254.169.254]',
+    'http://[::169.254.169.254]',
+    'http://10.0.0.5:0',
+    'http://*.example',
+    'http://-',
     'http://[2002:a9fe:a9fe::1]',
     'http://[::ffff:0:169.254.169.254]',
     'http://100.100.100.200',
@@ -283,6 +288,8 @@ describe('a configuration', () => {
     ['basic', { connectTimeoutSecs: 0 }],
     ['basic', { readTimeoutSecs: 3601 }],
     ['basic', { websocket: 'yes' }],
+    ['basic', { readTimoutSecs: 5 }],
+    ['advanced', { requestHeaders: { 'X-One': '1', x_one: '2' } }],
     ['advanced', { stripPrefix: 'app' }],
     ['advanced', { stripPrefix: '/app/' }],
     ['advanced', { healthPath: 'health' }],
@@ -299,7 +306,10 @@ describe('a configuration', () => {
     ['advanced', { responseHeaders: { 'X-Split': 'a\r\nSet-Cookie: b' } }],
   ]
   test.each(refused)('%s with %o is refused', async (type, config) => {
-    await expect(create('wiki.localhost', { type, config })).rejects.toMatchObject({ code: 'E-VALIDATION' })
+    await expect(create('wiki.localhost', { type, config })).rejects.toMatchObject({
+      code: 'E-VALIDATION',
+      details: { issues: [{ path: expect.stringMatching(/^\/config\/./) }] },
+    })
   })
 
   test('of an advanced site does not stay when it becomes a basic one', async () => {

@@ -3,7 +3,8 @@ import { type AddressInfo, connect, createServer as createTcpServer, type Socket
 import { LoopGuard } from '#infra/egress/index.ts'
 import { createMemoryRateLimits, defaultRateLimits } from '#infra/http/index.ts'
 import { type Backend, openProxy } from '#infra/proxy/index.ts'
-import { type HttpSiteOptions, startHttpSite } from './http-site.ts'
+import { type HttpSite, type HttpSiteOptions, startHttpSite } from './http-site.ts'
+import { startSecureSite } from './secure-site.ts'
 import { TestClock } from './test-clock.ts'
 
 /** The proxied host of `startProxiedSite`. */
@@ -13,7 +14,16 @@ export const wiki = 'wiki.example.org'
 type Behaviour = RequestListener
 
 /** A real backend, and a server in front of it that passes the requests of one host on. */
-export async function startProxiedSite(given: { trustedProxies?: string[] } = {}) {
+export function startProxiedSite(given: { trustedProxies?: string[] } = {}) {
+  return startBefore((options) => startHttpSite([], { ...options, ...given }))
+}
+
+/** The same with a server that speaks TLS. */
+export function startSecureProxiedSite() {
+  return startBefore((options) => startSecureSite([], options))
+}
+
+async function startBefore<Site extends HttpSite>(start: (options: HttpSiteOptions) => Promise<Site>) {
   const clock = new TestClock()
   const backendServer = createServer((request, response) => behave(request, response))
   let behave: Behaviour = (_, response) => void response.end('hello')
@@ -28,8 +38,7 @@ export async function startProxiedSite(given: { trustedProxies?: string[] } = {}
   const logger = { warn: log, error: log }
   const proxy = openProxy({ clock, logger, loopGuard, find, known: find, onRefused })
   const rateLimits = createMemoryRateLimits(clock, { ...defaultRateLimits, anonymous: 20 })
-  const options: HttpSiteOptions = { clock, loopGuard, rateLimits, proxiedHosts: proxy, ...given }
-  const site = await startHttpSite([], options)
+  const site = await start({ clock, loopGuard, rateLimits, proxiedHosts: proxy })
   return {
     clock,
     site,
@@ -75,8 +84,8 @@ export function backendAt(origin: string): Backend {
     connectTimeoutMs: 5_000,
     readTimeoutMs: 60_000,
     takesWebSockets: true,
-    requestHeaders: {},
-    responseHeaders: {},
+    requestHeaders: new Map(),
+    responseHeaders: new Map(),
     stripPrefix: undefined,
   }
 }

@@ -5,6 +5,8 @@ import { invalid } from '#lib/failure.ts'
 import type { OwnPlaces } from './own-places.ts'
 
 const path = '/backendUrl'
+// Names within a machine or a cluster may have `_`.
+const hostForm = /^[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*$/
 
 /** The origin that a backend's URL names. Fails with `E-VALIDATION` when it names more, what no backend has, or this
  * server; names that only lead here are found when requests come back (docs/operations/proxy-sites.md, Loops). */
@@ -15,7 +17,8 @@ export async function parseBackendUrl(text: string, own: OwnPlaces): Promise<str
   if (url.pathname !== '/' || url.search !== '' || url.hash !== '')
     throw invalid(path, 'must end with the host and the port')
   const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
-  if (host === '') throw invalid(path, 'must name a host')
+  if (isIP(host) === 0 && !hostForm.test(host)) throw invalid(path, 'must name a host')
+  if (url.port === '0') throw invalid(path, 'must name a port that can be asked')
   const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
   if (isIP(host) !== 0) assertAddress(host, port, own)
   else if (isLocalhost(host) ? own.listeningPorts().includes(port) : await own.isOwnName(host))

@@ -1,5 +1,5 @@
 import type { IdTag, ProxySiteConfig } from '@kith/protocol'
-import type { Backend } from '#infra/proxy/index.ts'
+import { type Backend, headerKey, type SetHeaders } from '#infra/proxy/index.ts'
 
 /** A domain whose requests this server passes on. */
 export interface ProxySite {
@@ -32,12 +32,12 @@ export function backendOf({
     connectTimeoutMs: connectTimeoutSecs * 1000,
     readTimeoutMs: readTimeoutSecs * 1000,
     takesWebSockets: websocket,
-    requestHeaders: byLowerName(config.requestHeaders),
-    responseHeaders: byLowerName(config.responseHeaders),
+    requestHeaders: byKey(config.requestHeaders),
+    responseHeaders: byKey(config.responseHeaders),
     stripPrefix: config.stripPrefix,
   }
 }
 
-function byLowerName(headers: Readonly<Record<string, string>> = {}): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+function byKey(headers: Readonly<Record<string, string>> = {}): SetHeaders {
+  return new Map(Object.entries(headers).map((header) => [headerKey(header[0]), header]))
 }

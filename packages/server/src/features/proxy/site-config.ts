@@ -1,5 +1,5 @@
 import type { ProxySiteConfig } from '@kith/protocol'
-import { isSettableHeader } from '#infra/proxy/index.ts'
+import { headerKey, isSettableHeader } from '#infra/proxy/index.ts'
 import { invalid } from '#lib/failure.ts'
 import type { ProxySite } from './proxy-site.ts'
 
@@ -16,8 +16,13 @@ export function assertConfig({ type, config }: Pick<ProxySite, 'type' | 'config'
 }
 
 function assertHeaders(config: ProxySiteConfig, member: 'requestHeaders' | 'responseHeaders'): void {
+  const path = `/config/${member}`
+  const names = Object.keys(config[member] ?? {})
+  const twice = names.find(
+    (name, at) => names.findIndex((other) => headerKey(other) === headerKey(name)) < at,
+  )
+  if (twice !== undefined) throw invalid(path, `has ${twice} twice`)
   for (const [name, value] of Object.entries(config[member] ?? {})) {
-    const path = `/config/${member}`
     if (!nameForm.test(name)) throw invalid(path, 'has a name that no header can have')
     if (!isSettableHeader(name)) throw invalid(path, `must not set ${name}`)
     if (!valueForm.test(value)) throw invalid(path, `has a value for ${name} that no header can have`)

@@ -2,13 +2,44 @@ import { validateHeaderValue } from 'node:http'
 import { constants, Http2ServerResponse, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import type { Http2Request } from './http2-request.ts'
 
-// They belong to a connection of HTTP/1 (RFC 9113 section 8.2.2).
+// They belong to a connection (RFC 9113 section 8.2.2).
 const connectionHeaders: ReadonlySet<string> = new Set([
   'connection',
+  'http2-settings',
   'keep-alive',
   'proxy-connection',
+  'te',
   'transfer-encoding',
   'upgrade',
+])
+
+// Over HTTP/2 Node writes none of these twice, which others do: the first one counts, as in what it reads.
+const singleHeaders: ReadonlySet<string> = new Set([
+  'access-control-allow-credentials',
+  'access-control-max-age',
+  'age',
+  'content-encoding',
+  'content-language',
+  'content-length',
+  'content-location',
+  'content-md5',
+  'content-range',
+  'content-type',
+  'date',
+  'dnt',
+  'etag',
+  'expires',
+  'from',
+  'host',
+  'last-modified',
+  'location',
+  'max-forwards',
+  'referer',
+  'retry-after',
+  'tk',
+  'upgrade-insecure-requests',
+  'user-agent',
+  'x-content-type-options',
 ])
 
 type GivenHeaders = OutgoingHttpHeaders | readonly string[]
@@ -58,7 +89,8 @@ function passedHeaders(given: GivenHeaders): OutgoingHttpHeaders {
     // HTTP/2 could carry what HTTP/1 cannot, to clients and proxies that do not expect it.
     for (const text of [value].flat()) validateHeaderValue(key, String(text))
     const before = headers[key]
-    headers[key] = before === undefined ? value : [before, value].flat().map(String)
+    if (before === undefined) headers[key] = value
+    else if (!singleHeaders.has(key)) headers[key] = [before, value].flat().map(String)
   }
   if (isFlat(given)) for (let at = 0; at < given.length; at += 2) add(given[at] as string, given[at + 1])
   else for (const name in given) add(name, given[name])

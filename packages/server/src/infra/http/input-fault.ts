@@ -53,8 +53,13 @@ function findSchema(schema: Schema, pointer: string): Schema | undefined {
 }
 
 function pathTo({ keyword, params, instancePath }: TLocalizedValidationError): string {
-  const missing = keyword === 'required' ? params.requiredProperties[0] : undefined
-  return missing === undefined ? instancePath : `${instancePath}/${escapePointer(missing)}`
+  const member =
+    keyword === 'required'
+      ? params.requiredProperties[0]
+      : keyword === 'additionalProperties'
+        ? params.additionalProperties[0]
+        : undefined
+  return member === undefined ? instancePath : `${instancePath}/${escapePointer(member)}`
 }
 
 function escapePointer(name: string): string {
@@ -67,6 +72,7 @@ function unescapePointer(name: string): string {
 
 function messageOf(first: TLocalizedValidationError, errors: readonly TLocalizedValidationError[]): string {
   if (first.keyword === 'required') return 'is required'
+  if (first.keyword === 'additionalProperties') return 'is not known'
   const allowed = first.keyword === 'enum' ? first.params.allowedValues : constantsOf(first, errors)
   if (allowed.length > 0) return `must be ${allowed.map((value) => JSON.stringify(value)).join(' or ')}`
   return first.message.replace('must not have', 'must NOT have')

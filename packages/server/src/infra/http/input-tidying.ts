@@ -2,8 +2,8 @@ import { isMembers, itemOf, type Members, type Schema } from './input-schema.ts'
 
 type Tidying = (value: unknown) => void
 
-/** Makes the function that adds defaults and removes members that the schema does not name, in place. Undefined where
- * there is nothing to do. */
+/** Makes the function that adds defaults and removes members that the schema does not name, in place, unless it says that
+ * there may be none. Undefined where there is nothing to do. */
 export function tidyingOf(schema: Schema): Tidying | undefined {
   const { anyOf, properties } = schema
   if (anyOf) {
@@ -30,7 +30,7 @@ function each(works: readonly Tidying[]): Tidying | undefined {
 }
 
 function tidyingOfMembers(
-  { additionalProperties = false, patternProperties = {} }: Schema,
+  { additionalProperties, patternProperties = {} }: Schema,
   properties: Readonly<Record<string, Schema>>,
 ): Tidying {
   const names = new Set(Object.keys(properties))
@@ -45,7 +45,7 @@ function tidyingOfMembers(
   })
   return (value) => {
     if (!isMembers(value)) return
-    if (additionalProperties === false)
+    if (additionalProperties === undefined)
       for (const name of Object.keys(value)) if (!isNamed(name)) delete value[name]
     for (const work of works) work(value)
   }

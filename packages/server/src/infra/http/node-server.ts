@@ -9,6 +9,7 @@ import type { Server as SecureServer } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Clock } from '#lib/clock.ts'
 import { answerParserError } from './parser-error.ts'
+import { inTurn } from './request-turns.ts'
 
 export const maxHeaderBytes = 16 * 1024
 export const headersTimeoutMs = 15_000
@@ -30,7 +31,7 @@ export interface NodeServerOptions {
 
 /** The server of Node with our limits. */
 export function createNodeServer(listener: Listener, options: NodeServerOptions): Server {
-  const server = createServer(http1Options(options), listener)
+  const server = createServer(http1Options(options))
   listenForHttp1(server, listener, options)
   return server
 }
@@ -53,8 +54,10 @@ export function http1Options({ isUpgrade }: NodeServerOptions): ServerOptions {
 /** What a server of HTTP/1 does beside answering requests. */
 export function listenForHttp1(server: NodeServer, listener: Listener, { clock }: NodeServerOptions): void {
   server.setTimeout(silenceTimeoutMs)
+  const take = inTurn(listener)
+  server.on('request', take)
   // A client that waits for leave to send its body gets it when its request has passed every check.
-  server.on('checkContinue', listener)
-  server.on('checkExpectation', listener)
+  server.on('checkContinue', take)
+  server.on('checkExpectation', take)
   server.on('clientError', (error, socket) => answerParserError(error, socket as Socket, clock))
 }

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import type { Clock } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { rawAnswer } from './raw-answer.ts'
+import { answerUnderWay } from './request-turns.ts'
 
 interface ParserError extends Error {
   readonly code?: string
@@ -27,11 +28,8 @@ function verdictOn({ code }: ParserError): { status: 400 | 408 | 431; failure: F
 
 /** An answer that is being written would be torn by another one. */
 function hasBegunAnswer(socket: Socket): boolean {
-  const message = '_httpMessage' in socket ? socket._httpMessage : undefined
+  const answer = answerUnderWay(socket)
   return (
-    typeof message === 'object' &&
-    message !== null &&
-    'headersSent' in message &&
-    message.headersSent === true
+    typeof answer === 'object' && answer !== null && 'headersSent' in answer && answer.headersSent === true
   )
 }

@@ -1,8 +1,10 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
+import type { Clock } from '#lib/clock.ts'
 import { type AnswerSite, answerWhole, discardRest } from './answer.ts'
 import { type Exchange, requestIdOf } from './exchange.ts'
 import type { Peer } from './peer.ts'
+import { endWith } from './raw-answer.ts'
 
 interface Visit {
   readonly request: IncomingMessage
@@ -69,7 +71,7 @@ interface OpenUpgrade {
 }
 
 /** The upgrade as those see it who pass it on. */
-export function proxiedUpgrade(upgrade: OpenUpgrade): ProxiedUpgrade {
+export function proxiedUpgrade(clock: Clock, upgrade: OpenUpgrade): ProxiedUpgrade {
   const { connection, request } = upgrade
   return {
     ...upgrade,
@@ -79,7 +81,7 @@ export function proxiedUpgrade(upgrade: OpenUpgrade): ProxiedUpgrade {
       const body = page(status)
       const headers = { ...pageHeaders, 'content-length': Buffer.byteLength(body), connection: 'close' }
       const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
-      connection.end(`HTTP/1.1 ${[statusText(status), ...lines].join('\r\n')}\r\n\r\n${body}`)
+      endWith(connection, clock, `HTTP/1.1 ${[statusText(status), ...lines].join('\r\n')}\r\n\r\n${body}`)
     },
   }
 }

@@ -28,16 +28,13 @@ export function createSecureServer(
   options: NodeServerOptions & { readonly certificates: Certificates },
 ): OpenServer {
   const { certificates, clock } = options
-  const server = createServer(
-    {
-      ...http1Options(options),
-      ALPNProtocols: ['h2', 'http/1.1'],
-      minVersion: 'TLSv1.2',
-      handshakeTimeout: headersTimeoutMs,
-      SNICallback: (name, done) => void certificates.find(name).then((found) => done(null, found), done),
-    },
-    listener,
-  )
+  const server = createServer({
+    ...http1Options(options),
+    ALPNProtocols: ['h2', 'http/1.1'],
+    minVersion: 'TLSv1.2',
+    handshakeTimeout: headersTimeoutMs,
+    SNICallback: (name, done) => void certificates.find(name).then((found) => done(null, found), done),
+  })
   certificates.onDefault((pair) => server.setSecureContext(pair))
   listenForHttp1(server, listener, options)
   // There is no HTTP on a connection whose handshake failed.

@@ -9,7 +9,8 @@ import { requestIdOf } from './exchange.ts'
 import type { NodeServer } from './node-server.ts'
 import type { PeerReader } from './peer.ts'
 import { type ProxiedHosts, proxiedHostOf, proxiedUpgrade } from './proxied-hosts.ts'
-import { rawAnswer } from './raw-answer.ts'
+import { endWith, rawAnswer } from './raw-answer.ts'
+import { answerUnderWay } from './request-turns.ts'
 import type { Routed, Router } from './router.ts'
 import { normalizeTarget } from './target.ts'
 
@@ -44,6 +45,11 @@ export function isUpgrade({ router, peerOf, proxiedHosts }: UpgradeDeps, request
 /** Passes connections that ask for another protocol to the target at their path. */
 export function handUpgradesOver(server: NodeServer, deps: UpgradeDeps): void {
   server.on('upgrade', (request: IncomingMessage, connection: Duplex, head: Buffer) => {
+    // The answer to a request before it would come in the middle of the other protocol.
+    if (answerUnderWay(connection) !== undefined) {
+      connection.destroy()
+      return
+    }
     // Until the connection is taken over nothing else listens for its errors.
     const ignore = () => undefined
     connection.on('error', ignore)
@@ -64,7 +70,7 @@ function outcomeOf({ headers }: IncomingMessage, connection: Duplex): UpgradeOut
 }
 
 async function take(
-  { router, peerOf, loopGuard, proxiedHosts }: UpgradeDeps,
+  { router, peerOf, clock, loopGuard, proxiedHosts }: UpgradeDeps,
   request: IncomingMessage,
   { outcome, head }: { readonly outcome: UpgradeOutcome; readonly head: Buffer },
 ): Promise<void> {
@@ -75,7 +81,7 @@ async function take(
   const backend = host === undefined ? undefined : await proxiedHosts?.find(host)
   if (backend !== undefined) {
     outcome.route = proxiedRoute
-    const visit = proxiedUpgrade({ request, peer, connection, head })
+    const visit = proxiedUpgrade(clock, { request, peer, connection, head })
     if (loopGuard && loopGuard.countOf(request.headers.via) >= maxLoops) visit.refuse(508)
     else proxiedHosts?.forwardUpgrade(visit, backend)
     return
@@ -92,5 +98,5 @@ function refuse(outcome: UpgradeOutcome, clock: Clock, error: unknown): void {
   const failure = error instanceof Failure ? error : new Failure('E-INTERNAL')
   outcome.status = errorStatus[failure.code]
   if (connection.destroyed) return
-  connection.end(rawAnswer(clock, { status: outcome.status, failure }))
+  endWith(connection, clock, rawAnswer(clock, { status: outcome.status, failure }))
 }

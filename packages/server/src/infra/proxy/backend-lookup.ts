@@ -23,21 +23,27 @@ export function isBackendAddress(text: string): boolean {
   return !refusedRanges.has(address.range()) && !metadataAddresses.has(address.toString())
 }
 
-// Where an address of IPv6 that leads to one of IPv4 has it, in bytes: NAT64, its translators, 6to4.
-const embeddedAt = new Map([
-  ['rfc6052', 12],
-  ['rfc6145', 12],
-  ['6to4', 2],
-])
+// Networks of IPv6 whose addresses lead to one of IPv4, and the byte at which that begins.
+const embedding = (
+  [
+    ['64:ff9b::/96', 12], // NAT64
+    ['64:ff9b:1::/48', 12], // NAT64 of one's own
+    ['::ffff:0:0:0/96', 12], // translated
+    ['::/96', 12], // compatible
+    ['2002::/16', 2], // 6to4
+  ] as const
+).map(([network, from]) => ({ network: ipaddr.IPv6.parseCIDR(network), from }))
 
 function embeddedIn(address: ipaddr.IPv4 | ipaddr.IPv6): string | undefined {
-  const from = embeddedAt.get(address.range())
-  return from === undefined
-    ? undefined
-    : address
-        .toByteArray()
-        .slice(from, from + 4)
-        .join('.')
+  if (!(address instanceof ipaddr.IPv6) || address.range() === 'loopback') return undefined
+  const found = embedding.find(({ network }) => address.match(network))
+  return (
+    found &&
+    address
+      .toByteArray()
+      .slice(found.from, found.from + 4)
+      .join('.')
+  )
 }
 
 /** For `net.connect`: the system's look-up, hosts file included, without the addresses that no backend has. */

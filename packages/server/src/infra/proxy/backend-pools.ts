@@ -1,4 +1,4 @@
-import type { Pool } from 'undici'
+import type { buildConnector, Pool } from 'undici'
 import type { Backend } from './backend.ts'
 import { lookupBackend } from './backend-lookup.ts'
 
@@ -19,6 +19,12 @@ export class BackendPools {
   // Bounded by the hosts that are proxied, and those that were since the last `keepOnly`.
   readonly #pools = new Map<string, OpenPool>()
   #client: typeof import('undici') | undefined
+  #isConnectionFailing = false
+
+  /** Whether what is being told just now follows from the failure of a connection, and not from what came over it. */
+  get isConnectionFailing(): boolean {
+    return this.#isConnectionFailing
+  }
 
   /** Loads the HTTP client: a server that proxies nothing does not need its memory. */
   async load(): Promise<void> {
@@ -42,16 +48,32 @@ export class BackendPools {
       // `SilenceWatch` limits how long nothing may move.
       headersTimeout: 0,
       bodyTimeout: 0,
-      connect: {
-        lookup: lookupBackend,
-        timeout: backend.connectTimeoutMs,
-        minVersion: 'TLSv1.2',
-        // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED cannot switch it off.
-        rejectUnauthorized: true,
-      },
+      connect: this.#connector(this.#client, backend),
     })
     this.#pools.set(backend.host, { backend: key, pool })
     return pool
+  }
+
+  #connector(client: typeof import('undici'), backend: Backend): buildConnector.connector {
+    const connect = client.buildConnector({
+      lookup: lookupBackend,
+      timeout: backend.connectTimeoutMs,
+      minVersion: 'TLSv1.2',
+      // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED cannot switch it off.
+      rejectUnauthorized: true,
+    })
+    return (options, done) =>
+      connect(options, (...connected) => {
+        const [, socket] = connected
+        // Before the client library hears of it, which takes an answer without a length as ended then.
+        socket?.on('error', () => {
+          this.#isConnectionFailing = true
+          queueMicrotask(() => {
+            this.#isConnectionFailing = false
+          })
+        })
+        done(...connected)
+      })
   }
 
   /** Closes the connections to backends of other hosts when what is under way on them is done. */

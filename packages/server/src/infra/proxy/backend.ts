@@ -1,4 +1,7 @@
-/** Where the requests of a host are passed on to, and how. Two that are equal by `JSON.stringify` are the same. */
+/** Headers that are set, by their names as `headerKey` has them. */
+export type SetHeaders = ReadonlyMap<string, readonly [name: string, value: string]>
+
+/** Where the requests of a host are passed on to, and how. */
 export interface Backend {
   /** The host that it answers for: names it in the log. */
   readonly host: string
@@ -10,9 +13,9 @@ export interface Backend {
   /** How long nothing may move between visitor and backend. */
   readonly readTimeoutMs: number
   readonly takesWebSockets: boolean
-  /** Headers put into each request and each answer, in place of others with these names (in lower case). */
-  readonly requestHeaders: Readonly<Record<string, string>>
-  readonly responseHeaders: Readonly<Record<string, string>>
+  /** Headers put into each request and each answer, in place of others with these names. */
+  readonly requestHeaders: SetHeaders
+  readonly responseHeaders: SetHeaders
   /** What is taken off the front of paths that begin with it. */
   readonly stripPrefix: string | undefined
 }
@@ -23,4 +26,17 @@ export function backendPath(url: string, { stripPrefix }: Pick<Backend, 'stripPr
   const rest = url.slice(stripPrefix.length)
   if (rest === '' || rest.startsWith('?')) return `/${rest}`
   return rest.startsWith('/') ? rest : url
+}
+
+/** Where its connections go, as `node:http` takes it: a path beside it leads to no other host. */
+export function placeOf({ origin }: Pick<Backend, 'origin'>) {
+  const { hostname, port } = new URL(origin)
+  const host = hostname.replace(/^\[|\]$/g, '')
+  return { host, ...(port === '' ? {} : { port: Number(port) }) }
+}
+
+/** The name of a header as CGI programs see it, for which `_` and `-` are the same. */
+export function headerKey(name: string): string {
+  const lower = name.toLowerCase()
+  return lower.includes('_') ? lower.replaceAll('_', '-') : lower
 }

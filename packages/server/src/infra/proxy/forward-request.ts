@@ -4,13 +4,16 @@ import { PassThrough } from 'node:stream'
 import type { Dispatcher, Pool } from 'undici'
 import type { ProxiedRequest } from '#infra/http/index.ts'
 import { type Backend, backendPath } from './backend.ts'
-import { passedTrailers, requestHeaders, responseHeaders } from './passed-headers.ts'
+import type { BackendPools } from './backend-pools.ts'
+import { cutOff } from './cut-off.ts'
+import { isPlainlyFramed, passedTrailers, requestHeaders, responseHeaders } from './passed-headers.ts'
 import type { Refusal } from './refusal.ts'
-import { hasBody } from './request-faults.ts'
+import { hasBody, isWaiting } from './request-faults.ts'
 import { type SilenceWatch, Watched } from './silence-watch.ts'
 
 interface Forwarding {
   readonly pool: Pool
+  readonly pools: Pick<BackendPools, 'isConnectionFailing'>
   readonly backend: Backend
   readonly via: string
   readonly watch: SilenceWatch
@@ -35,6 +38,7 @@ type RawController = Controller & { readonly rawHeaders?: RawHeaders; readonly r
 const repeatable = new Set(['GET', 'HEAD', 'OPTIONS'])
 // They count as nothing that moves, and a backend can send them without end.
 const maxInformed = 10
+const noneSet = new Map()
 const closedConnection = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
 
 class ForwardedExchange extends Watched implements Dispatcher.DispatchHandler {
@@ -103,7 +107,7 @@ class ForwardedExchange extends Watched implements Dispatcher.DispatchHandler {
     this.limitMs = this.#forwarding.backend.readTimeoutMs
     this.#forwarding.watch.start(this)
     const { request, response } = this.#visit
-    if (this.#body && request.headers.expect !== undefined) response.writeContinue()
+    if (this.#body && isWaiting(request)) response.writeContinue()
   }
 
   onResponseStart(controller: Controller, status: number, _: unknown, statusText?: string): void {
@@ -114,8 +118,12 @@ class ForwardedExchange extends Watched implements Dispatcher.DispatchHandler {
       this.#inform(status, rawHeaders)
       return
     }
+    if (!isPlainlyFramed(rawHeaders)) {
+      this.fail(502, new Error('the answer has a transfer coding that no client asked for'))
+      return
+    }
     const headers = responseHeaders(rawHeaders, this.#forwarding.backend)
-    response.writeHead(status, statusText ?? '', headers)
+    response.writeHead(status, isPhrase(statusText) ? statusText : '', headers)
     // What came with the headers goes with them in one write; the headers of a stream do not wait for its first event.
     process.nextTick(() => {
       if (!this.#hasSentBody && !this.#isOver && !response.writableEnded) response.flushHeaders()
@@ -129,6 +137,11 @@ class ForwardedExchange extends Watched implements Dispatcher.DispatchHandler {
 
   onResponseEnd(controller: Controller): void {
     if (this.#isOver) return
+    // An answer without a length ends with its connection, as the client library sees it in whichever way that ends.
+    if (this.#forwarding.pools.isConnectionFailing) {
+      this.fail(502, new Error('the answer broke off'))
+      return
+    }
     const { rawTrailers = [] } = controller as RawController
     if (rawTrailers.length > 0) this.#visit.response.addTrailers(passedTrailers(rawTrailers))
     this.#visit.response.end()
@@ -148,7 +161,7 @@ class ForwardedExchange extends Watched implements Dispatcher.DispatchHandler {
       this.#hasRepeated = true
       this.#controller = undefined
       this.dispatch()
-    } else this.fail(code === 'UND_ERR_CONNECT_TIMEOUT' ? 504 : 502, error)
+    } else this.fail(statusOf(code), error)
   }
 
   /** Passes an answer on that comes before the final one, such as 103 Early Hints (RFC 9110 section 15.2). */
@@ -156,7 +169,7 @@ class ForwardedExchange extends Watched implements Dispatcher.DispatchHandler {
     const { request, response } = this.#visit
     if (request.httpVersion === '1.0' || this.#informed >= maxInformed) return
     this.#informed += 1
-    response.writeInformation(status, responseHeaders(rawHeaders, { responseHeaders: {} }))
+    response.writeInformation(status, responseHeaders(rawHeaders, { responseHeaders: noneSet }))
   }
 
   /** Ends the exchange with a status, or by a reset where an answer has begun: a part must not look like the whole. */
@@ -166,9 +179,15 @@ class ForwardedExchange extends Watched implements Dispatcher.DispatchHandler {
     const hasBegun = response.headersSent
     this.#finish()
     this.#forwarding.onFault(status, error)
-    if (hasBegun) request.socket.resetAndDestroy()
-    else refuse(status)
-    this.#release(error)
+    try {
+      if (hasBegun) cutOff(request.socket)
+      else refuse(status)
+    } catch {
+      // What could not be written before may still stand in the way.
+      cutOff(request.socket)
+    } finally {
+      this.#release(error)
+    }
   }
 
   #onClosed(): void {
@@ -189,6 +208,17 @@ class ForwardedExchange extends Watched implements Dispatcher.DispatchHandler {
     this.#visit.request.unpipe(this.#body)
     this.#body.destroy()
   }
+}
+
+function statusOf(code: string): Refusal {
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') return 504
+  // The client library sends no such request, as OPTIONS of `*`.
+  return code === 'UND_ERR_INVALID_ARG' ? 400 : 502
+}
+
+/** Some send words in their own language, in whichever coding. */
+function isPhrase(text: string | undefined): text is string {
+  return text !== undefined && /^[\t\x20-\x7e]*$/.test(text)
 }
 
 /** The name that the certificate of an https backend is checked for, whatever host the visitor asked for. */

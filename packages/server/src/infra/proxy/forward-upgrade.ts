@@ -3,9 +3,10 @@ import { request as httpsRequest } from 'node:https'
 import { isIP, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { ProxiedUpgrade } from '#infra/http/index.ts'
-import { type Backend, backendPath } from './backend.ts'
+import { type Backend, backendPath, placeOf } from './backend.ts'
 import { lookupBackend } from './backend-lookup.ts'
-import { requestHeaders, responseHeaders } from './passed-headers.ts'
+import { cutOff } from './cut-off.ts'
+import { isPlainlyFramed, requestHeaders, responseHeaders } from './passed-headers.ts'
 import type { Refusal } from './refusal.ts'
 import { type SilenceWatch, Watched } from './silence-watch.ts'
 
@@ -72,21 +73,19 @@ class Tunnel extends Watched {
   #ask(): ClientRequest {
     const { request, peer } = this.#visit
     const { backend, via } = this.#tunnelling
-    const { protocol, hostname, port } = new URL(backend.origin)
-    const host = hostname.replace(/^\[|\]$/g, '')
+    const place = placeOf(backend)
     const headers = requestHeaders(request, { peer, via, backend })
     const options = {
-      host,
-      port: port === '' ? undefined : Number(port),
+      ...place,
       path: backendPath(request.url ?? '/', backend),
       headers: [...headers, 'Connection', 'Upgrade', 'Upgrade', 'websocket'],
       agent: false,
       setHost: false,
       maxHeaderSize: maxHeaderBytes,
       lookup: lookupBackend,
-      ...(isIP(host) === 0 ? { servername: host } : {}),
+      ...(isIP(place.host) === 0 ? { servername: place.host } : {}),
     } as const
-    const ask = protocol === 'https:' ? httpsRequest : httpRequest
+    const ask = backend.origin.startsWith('https:') ? httpsRequest : httpRequest
     return ask(options)
       .on('upgrade', (answer, backendSocket, head) => this.#join(answer, backendSocket, head))
       .on('response', (answer) => this.#passRefusal(answer))
@@ -106,7 +105,7 @@ class Tunnel extends Watched {
     this.limitMs = idleMs
     this.#tunnelling.watch.start(this)
     const client = connection as Socket
-    backendSocket.on('error', () => client.resetAndDestroy())
+    backendSocket.on('error', () => cutOff(client))
     // What is on its way is still delivered.
     backendSocket.once('close', () => client.destroySoon())
     connection.write(headOf(answer, this.#tunnelling.backend, ['Connection: Upgrade', 'Upgrade: websocket']))
@@ -120,13 +119,17 @@ class Tunnel extends Watched {
   #passRefusal(answer: IncomingMessage): void {
     const { connection } = this.#visit
     if (this.#isOver) return
+    if ((answer.statusCode ?? 0) < 200 || !isPlainlyFramed(answer.rawHeaders)) {
+      this.#fail(502, new Error('the backend gave no answer that ends'))
+      return
+    }
     this.#hasAnswered = true
     this.#tunnelling.watch.start(this)
     connection.write(headOf(answer, this.#tunnelling.backend, ['Connection: close']))
     answer.once('close', () => {
       const client = connection as Socket
       if (answer.complete) client.destroySoon()
-      else client.resetAndDestroy()
+      else cutOff(client)
     })
     answer.pipe(connection)
   }

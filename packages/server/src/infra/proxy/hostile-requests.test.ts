@@ -40,6 +40,7 @@ describe('is refused before a backend hears of it', () => {
       400,
     ],
     'two hosts': [get('Host: other.example.org'), 400],
+    'OPTIONS of everything': [request('OPTIONS * HTTP/1.1', `Host: ${wiki}`, 'Connection: close'), 400],
     TRACE: [request('TRACE / HTTP/1.1', `Host: ${wiki}`), 405],
     'an unknown expectation': [get('Expect: the-impossible'), 417],
     'headers of more than 16 KiB': [get(`X-Long: ${'a'.repeat(17_000)}`), 431],
@@ -113,13 +114,14 @@ test('headers of the connection stay there, those it lists included', async () =
     request(
       'GET / HTTP/1.1',
       `Host: ${wiki}`,
-      'Connection: close, X-Secret, Cookie, X-Forwarded-For, Via',
+      'Connection: close, X-Secret, X_Hop, Cookie, X-Forwarded-For, Via',
       'Keep-Alive: timeout=5',
       'TE: trailers',
       'Proxy-Authorization: Basic abc',
       'Upgrade: h2c',
       'HTTP2-Settings: AAMAAABkAAQAAP__',
       'X-Secret: 1',
+      'X_Hop: 1',
       'Cookie: a=b',
       'X-Kept: one',
       'X-Kept: two',
@@ -128,8 +130,16 @@ test('headers of the connection stay there, those it lists included', async () =
   const headers = seen?.headers ?? {}
   expect(headers).toMatchObject({ cookie: 'a=b', 'x-kept': 'one, two', 'x-forwarded-for': '127.0.0.1' })
   expect(headers.via).toMatch(/^1\.1 kith-/)
-  for (const name of ['te', 'proxy-authorization', 'upgrade', 'http2-settings', 'x-secret'])
+  for (const name of ['te', 'proxy-authorization', 'upgrade', 'http2-settings', 'x-secret', 'x_hop'])
     expect(headers).not.toHaveProperty(name)
+})
+
+test('what a client of HTTP/1.0 expects is not looked at', async () => {
+  for (const expected of ['100-continue', 'the-impossible']) {
+    const head = request('POST / HTTP/1.0', `Host: ${wiki}`, `Expect: ${expected}`, 'Content-Length: 5')
+    const { answer } = await lab.passed(`${head}hello`)
+    expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n.*passed$/s)
+  }
 })
 
 test('the cookie of this server is not passed on, whatever else stands beside it', async () => {
@@ -144,6 +154,8 @@ test('the cookie of this server is not passed on, whatever else stands beside it
   expect(await asked('__Host-kith=secret')).toBeUndefined()
   expect(await asked('a=1; __Host-kith=secret;b=2')).toBe('a=1;b=2')
   expect(await asked('kith=secret; kitchen=1', '__host-KITH=secret')).toBe('kitchen=1')
+  // A browser sends one without a name like that, and reads it as one with a name when it comes back.
+  expect(await asked('=kith=secret; ==__Host-kith=secret; a=1')).toBe('a=1')
 })
 
 test('a length that only looks like one is not passed on', async () => {

@@ -1,5 +1,5 @@
 export { askBackend } from './ask-backend.ts'
-export type { Backend } from './backend.ts'
+export { type Backend, headerKey, type SetHeaders } from './backend.ts'
 export { isBackendAddress, lookupBackend } from './backend-lookup.ts'
 export { openProxy, type ProxyOptions, type ReverseProxy } from './open-proxy.ts'
 export { isSettableHeader } from './passed-headers.ts'

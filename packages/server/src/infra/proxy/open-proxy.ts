@@ -107,6 +107,7 @@ class HostsProxy implements ReverseProxy {
     let isOver = false
     const { end } = forwardRequest(visit, {
       pool,
+      pools: this.#pools,
       backend,
       watch: this.#watch,
       via: this.#options.loopGuard.extend(request.headers.via),

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { browserCookieNames, type Peer } from '#infra/http/index.ts'
-import type { Backend } from './backend.ts'
+import { type Backend, headerKey } from './backend.ts'
 
 /** Names and values in turn, as Node and undici take them. */
 type FlatHeaders = string[]
@@ -32,7 +32,7 @@ const neverListed = new Set(['authorization', 'content-length', 'content-type', 
 
 /** Whether a header may be set by the one who configures a backend: not those that the proxy itself decides about. */
 export function isSettableHeader(name: string): boolean {
-  const key = keyOf(name)
+  const key = headerKey(name)
   return !notPassedOn.has(key) && !isForwarding(key) && key !== 'content-length'
 }
 
@@ -48,8 +48,8 @@ export function requestHeaders(
   const passed: FlatHeaders = []
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] as string
-    const key = keyOf(name)
-    if (notPassedOn.has(key) || isForwarding(key) || listed?.has(key) || Object.hasOwn(own, key)) continue
+    const key = headerKey(name)
+    if (notPassedOn.has(key) || isForwarding(key) || listed?.has(key) || own.has(key)) continue
     // CGI programs read it as the same variable as Content-Length.
     if (key === 'content-length' && name.includes('_')) continue
     const value = rawHeaders[at + 1] as string
@@ -62,7 +62,7 @@ export function requestHeaders(
   passed.push('X-Forwarded-Proto', peer.isSecure ? 'https' : 'http')
   passed.push('X-Forwarded-Host', host)
   passed.push('Via', via)
-  for (const name in own) passed.push(name, own[name] as string)
+  for (const header of own.values()) passed.push(...header)
   return passed
 }
 
@@ -76,13 +76,13 @@ export function responseHeaders(
   const passed: FlatHeaders = []
   for (let at = 0; at < texts.length; at += 2) {
     const name = texts[at] as string
-    const key = name.toLowerCase()
-    if (notPassedBack.has(key) || listed?.has(key) || Object.hasOwn(own, key)) continue
+    const key = headerKey(name)
+    if (notPassedBack.has(key) || listed?.has(key) || own.has(key)) continue
     const value = texts[at + 1] as string
     if (key === 'set-cookie' && isOwnCookie(value)) continue
     passed.push(name, value)
   }
-  for (const name in own) passed.push(name, own[name] as string)
+  for (const header of own.values()) passed.push(...header)
   return passed
 }
 
@@ -113,6 +113,17 @@ export function passedTrailers(raw: readonly (string | Buffer)[]): Record<string
   return passed
 }
 
+/** Whether the body of an answer is what its headers say without another coding around it: no request asked for one. */
+export function isPlainlyFramed(raw: readonly (string | Buffer)[]): boolean {
+  const texts = textsOf(raw)
+  return texts.every(
+    (text, at) =>
+      at % 2 === 1 ||
+      text.toLowerCase() !== 'transfer-encoding' ||
+      texts[at + 1]?.trim().toLowerCase() === 'chunked',
+  )
+}
+
 const textsOf = (raw: readonly (string | Buffer)[]) =>
   raw.map((part) => (typeof part === 'string' ? part : part.toString('latin1')))
 
@@ -122,7 +133,9 @@ const ownCookies: ReadonlySet<string> = new Set(
 
 /** Whether a pair of a `Cookie` header, or a `Set-Cookie` header, is about the cookie of this server. */
 function isOwnCookie(pair: string): boolean {
-  return ownCookies.has((pair.split('=', 1)[0] ?? '').trim().toLowerCase())
+  // One without a name comes back as what stands behind its first `=`.
+  const [name = ''] = pair.replace(/^[\s=]+/, '').split('=', 1)
+  return ownCookies.has(name.trim().toLowerCase())
 }
 
 /** What is left of a `Cookie` header for a backend. */
@@ -132,12 +145,6 @@ function foreignCookies(header: string): string | undefined {
   return pairs.length === 0 ? undefined : pairs.join(';').trim()
 }
 
-/** The name as CGI programs see it, for which `_` and `-` are the same. */
-function keyOf(name: string): string {
-  const lower = name.toLowerCase()
-  return lower.includes('_') ? lower.replaceAll('_', '-') : lower
-}
-
 function isForwarding(key: string): boolean {
   return key.startsWith('x-forwarded-')
 }
@@ -145,7 +152,7 @@ function isForwarding(key: string): boolean {
 /** The headers that `Connection` lists beside the usual ones. */
 function listedIn(connection: string | undefined): ReadonlySet<string> | undefined {
   if (connection === undefined || connection === 'keep-alive' || connection === 'close') return undefined
-  const names = connection.split(',').map((name) => name.trim().toLowerCase())
+  const names = connection.split(',').map((name) => headerKey(name.trim()))
   return new Set(names.filter((name) => !neverListed.has(name)))
 }
 

@@ -10,8 +10,13 @@ export function faultOf({ method, headers, httpVersion }: IncomingMessage): 400 
   }
   // An answer to TRACE would show what the proxy adds.
   if (method === 'TRACE' || method === 'CONNECT') return 405
-  if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue') return 417
-  return undefined
+  const hasExpectation = headers.expect !== undefined && httpVersion !== '1.0'
+  return hasExpectation && headers.expect?.toLowerCase() !== '100-continue' ? 417 : undefined
+}
+
+/** Whether the visitor sends the body only when it is told to; one of HTTP/1.0 never does (RFC 9110 section 10.1.1). */
+export function isWaiting({ headers, httpVersion }: IncomingMessage): boolean {
+  return headers.expect !== undefined && httpVersion !== '1.0'
 }
 
 export function hasBody({ headers }: IncomingMessage): boolean {

@@ -22,9 +22,11 @@ export class SilenceWatch {
   // Bounded by the requests and tunnels under way.
   readonly #watched = new Bag<Watched>()
   readonly #looking: PeriodicWork
+  readonly #onError: (error: unknown) => void
 
   constructor(clock: Clock, onError: (error: unknown) => void) {
     this.#clock = clock
+    this.#onError = onError
     this.#looking = new PeriodicWork({ clock, everyMs: lookEveryMs, work: () => this.#look(), onError })
   }
 
@@ -47,8 +49,17 @@ export class SilenceWatch {
       if (bytes !== watched.seenBytes) {
         watched.seenBytes = bytes
         watched.seenMs = nowMs
-      } else if (nowMs - watched.seenMs >= watched.limitMs) watched.onSilence()
+      } else if (nowMs - watched.seenMs >= watched.limitMs) this.#end(watched)
     }
     if (this.#watched.size === 0) this.#looking.stop()
+  }
+
+  #end(watched: Watched): void {
+    try {
+      watched.onSilence()
+    } catch (error) {
+      this.#watched.delete(watched)
+      this.#onError(error)
+    }
   }
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import {
@@ -99,7 +100,7 @@ test('answers come as the backend gave them, without the headers of its connecti
   lab.answerWith((_, response) => {
     response.writeHead(302, 'Over There', {
       location: 'http://10.0.0.5/elsewhere',
-      'set-cookie': ['a=1', '__Host-kith=planted; Path=/; Secure', 'kith=planted', 'b=2'],
+      'set-cookie': ['a=1', '__Host-kith=planted; Path=/; Secure', 'kith=planted', '=kith=planted', 'b=2'],
       connection: 'close, x-inner',
       'x-inner': 'secret',
       trailer: 'x-trailer',
@@ -261,6 +262,33 @@ describe('an answer that breaks off is never taken for a whole one', () => {
     'in chunks': 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n',
     'in a chunk': 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\nhalf',
   }
+  test.each(['HTTP/1.1', 'HTTP/1.0'])(
+    'without a length that ends by a reset, for a client of %s',
+    async (version) => {
+      const open: Socket[] = []
+      const backend = await startRawBackend((socket) => {
+        open.push(socket)
+        socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\n\r\nhalf'))
+      })
+      lab.configure({ origin: backend.origin })
+      const socket = lab.connect()
+      socket.write(request(`GET / ${version}`, `Host: ${wiki}`))
+      await readUntil(socket, 'half')
+      open[0]?.resetAndDestroy()
+      expect((await readToEnd(socket)).isReset).toBe(true)
+      backend.close()
+    },
+  )
+
+  test('without a length that ends as it should is whole', async () => {
+    const backend = await startRawBackend((socket) => {
+      socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\n\r\nwhole'))
+    })
+    lab.configure({ origin: backend.origin })
+    expect((await lab.site.send('/', { headers: { host: wiki } })).text).toBe('whole')
+    backend.close()
+  })
+
   const versions = ['HTTP/1.1', 'HTTP/1.0']
   const cases = Object.entries(heads).flatMap(([name, head]) =>
     versions.map((version) => [name, version, head]),
@@ -311,6 +339,30 @@ describe('a backend that does not answer', () => {
       expect((await lab.site.send('/', { headers: { host: wiki } })).status).toBe(502)
       backend.close()
     }
+  })
+
+  const unreadable = {
+    'its answer has a coding that nobody asked for':
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n',
+    'its answer has a coding behind that of the body':
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n',
+    'it changes the protocol unasked':
+      'HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+  }
+  test.each(Object.entries(unreadable))('is 502 when %s', async (_, answer) => {
+    const backend = await startRawBackend((socket) => void socket.once('data', () => socket.write(answer)))
+    lab.configure({ origin: backend.origin })
+    expect((await lab.site.send('/', { headers: { host: wiki } })).status).toBe(502)
+    backend.close()
+  })
+
+  test.each(['Не найдено', 'No\u0001', ''])('may say %j beside its status', async (phrase) => {
+    const answer = `HTTP/1.1 404 ${phrase}\r\nContent-Length: 4\r\n\r\ngone`
+    const backend = await startRawBackend((socket) => void socket.once('data', () => socket.write(answer)))
+    lab.configure({ origin: backend.origin })
+    const { status, text: body } = await lab.site.send('/', { headers: { host: wiki } })
+    expect([status, body]).toEqual([404, 'gone'])
+    backend.close()
   })
 
   test('is 502 when its answer has two lengths', async () => {
@@ -397,8 +449,11 @@ test('headers are set and a prefix is taken off as configured', async () => {
   })
   lab.configure({
     stripPrefix: '/app',
-    requestHeaders: { 'x-key': 'of the proxy' },
-    responseHeaders: { server: 'outer', 'x-frame-options': 'DENY' },
+    requestHeaders: new Map([['x-key', ['x_key', 'of the proxy']]]),
+    responseHeaders: new Map([
+      ['server', ['Server', 'outer']],
+      ['x-frame-options', ['X-Frame-Options', 'DENY']],
+    ]),
   })
   const paths = {
     '/app/x?y=/app': '/x?y=/app',
@@ -408,9 +463,11 @@ test('headers are set and a prefix is taken off as configured', async () => {
     '/x/app': '/x/app',
   }
   for (const [path, inner] of Object.entries(paths)) {
-    const answer = await lab.site.send(path, { headers: { host: wiki, 'x-key': 'forged' } })
+    const forged = { 'x-key': 'forged', X_Key: 'forged' }
+    const answer = await lab.site.send(path, { headers: { host: wiki, ...forged } })
     expect(seen?.url).toBe(inner)
-    expect(seen?.headers['x-key']).toBe('of the proxy')
+    expect(seen?.headers).toMatchObject({ x_key: 'of the proxy' })
+    expect(seen?.headers).not.toHaveProperty('x-key')
     expect(answer.headers).toMatchObject({ server: 'outer', 'x-frame-options': 'DENY' })
   }
 })

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
-import type { Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
+import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import {
@@ -93,6 +94,48 @@ test('what a backend answers in HTTP is passed on, and ends the connection', asy
   expect(received).not.toMatch(/x-in/i)
   expect(isReset).toBe(false)
   backend.close()
+})
+
+test('a handshake behind a request that is not answered yet ends the connection', async () => {
+  lab.answerWith(() => undefined)
+  const before = lab.proxy.tunnels
+  const socket = lab.connect()
+  socket.write(`GET / HTTP/1.1\r\nHost: ${wiki}\r\n\r\n${handshake}`)
+  await readToEnd(socket)
+  expect(lab.proxy.tunnels).toBe(before)
+})
+
+test('what is no answer to a handshake is 502', async () => {
+  for (const answer of [
+    'HTTP/1.1 101 Switching Protocols\r\n\r\n',
+    'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n',
+    'HTTP/1.1 403 Forbidden\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n',
+  ]) {
+    const backend = await startRawBackend((socket) => void socket.once('data', () => socket.write(answer)))
+    lab.configure({ origin: backend.origin })
+    const socket = lab.connect()
+    socket.write(handshake)
+    expect(await readUntil(socket, '\r\n\r\n')).toMatch(/^HTTP\/1.1 502 /)
+    socket.destroy()
+    backend.close()
+  }
+})
+
+test('a handshake that is refused does not hold its connection, whatever the client does', async () => {
+  const backend = await startRawBackend(() => undefined)
+  backend.close()
+  lab.configure({ origin: backend.origin })
+  const socket = connect({ port: lab.site.port, host: '127.0.0.1', allowHalfOpen: true })
+  socket.on('error', () => undefined)
+  socket.write(handshake)
+  expect(await readUntil(socket, '502 Bad Gateway\n')).toMatch(/^HTTP\/1.1 502 /)
+  const count = () => promisify(lab.site.server.server.getConnections.bind(lab.site.server.server))()
+  const before = await count()
+  lab.clock.advance(500)
+  expect(await count()).toBe(before)
+  lab.clock.advance(500)
+  await expect.poll(count).toBe(before - 1)
+  socket.destroy()
 })
 
 test('what a backend answers in HTTP and does not finish ends by a reset', async () => {
