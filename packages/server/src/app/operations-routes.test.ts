@@ -1,5 +1,6 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ownAddress } from '#harness/addresses.ts'
 import { TestServer } from '#harness/test-server.ts'
 
 let server: TestServer
@@ -8,10 +9,12 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-function scrape(headers: Record<string, string>): Promise<number | undefined> {
+function scrape(
+  headers: Record<string, string>,
+  place: { host: string; port: number } = { host: '127.0.0.1', port: server.running.port },
+): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
-    const { port } = new URL(server.running.url)
-    request({ host: '127.0.0.1', port, path: '/metrics', headers }, (response) => {
+    request({ ...place, path: '/metrics', headers }, (response) => {
       response.resume()
       resolve(response.statusCode)
     })
@@ -39,4 +42,12 @@ test.each([
   ['host', 'kith.example'],
 ])('metrics are not answered through a proxy that sends %s', async (name, value) => {
   expect(await scrape({ host: 'localhost', [name]: value })).toBe(404)
+})
+
+test('metrics with an address of their own are answered there, but not through a proxy site', async () => {
+  const place = { host: ownAddress(), port: 9464 }
+  await using other = await TestServer.start({ env: { METRICS_LISTEN: `${place.host}:${place.port}` } })
+  const { loopGuard } = other.running.services
+  expect(await scrape({ via: '1.1 proxy' }, place)).toBe(200)
+  expect(await scrape({ via: loopGuard.extend('1.1 proxy') }, place)).toBe(404)
 })
