@@ -14,9 +14,13 @@ const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as con
 const origin = 'https://authority.example'
 const daySecs = 86_400
 
+type Members = Readonly<Record<string, unknown>>
+
 interface Order {
   readonly name: string
   readonly replaces: string | undefined
+  /** The address of the account. */
+  readonly account: string
   status: 'pending' | 'ready' | 'valid' | 'invalid'
   chain?: string
 }
@@ -28,6 +32,7 @@ export class FakeAuthority {
   readonly orders: Order[] = []
   /** What was asked for, as `METHOD /path`. */
   readonly asked: string[] = []
+  /** How often an account was asked for. */
   accounts = 0
   lifeSecs = 90 * daySecs
   /** In the certificates, instead of the one that was ordered. */
@@ -37,6 +42,9 @@ export class FakeAuthority {
   /** Takes the place of the answer to a path, or of what is sent instead of a certificate. */
   answer: (path: string, payload: unknown) => EgressAnswer | undefined = () => undefined
   tamper: (chain: string, order: Order) => string | Promise<string> = (chain) => chain
+  /** The keys of accounts; their addresses are numbered in this order. */
+  readonly #accountKeys: string[] = []
+  readonly #deactivated = new Set<string>()
   readonly #clock: TestClock
   readonly #keys = webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
 
@@ -47,22 +55,41 @@ export class FakeAuthority {
   readonly request = async ({ method, url, body }: EgressRequest): Promise<EgressAnswer> => {
     const path = url.slice(origin.length)
     this.asked.push(`${method} ${path}`)
-    const payload = typeof body === 'string' ? payloadOf(body) : undefined
-    return this.answer(path, payload) ?? (await this.#answer(path, payload))
+    const { payload, account = '' } = typeof body === 'string' ? this.#signed(body) : {}
+    const answer = this.answer(path, payload)
+    if (answer) return answer
+    if (this.#deactivated.has(account)) return problem('unauthorized', 'the account is deactivated')
+    return await this.#answer(path, payload, account)
   }
 
-  async #answer(path: string, payload: Readonly<Record<string, unknown>> | undefined): Promise<EgressAnswer> {
+  /** Takes none of the accounts that it knows any more. */
+  deactivateAccounts(): void {
+    for (const at of this.#accountKeys.keys()) this.#deactivated.add(accountUrl(at))
+  }
+
+  /** What a signed request says, and whose it is. An account that is new gets the next address. */
+  #signed(body: string): { payload: Members | undefined; account: string } {
+    const { payload, protected: header } = JSON.parse(body) as { payload: string; protected: string }
+    const { kid, jwk } = parsed(header) as { kid?: string; jwk?: object }
+    const key = JSON.stringify(jwk)
+    if (jwk !== undefined && !this.#accountKeys.includes(key)) this.#accountKeys.push(key)
+    const account = kid ?? accountUrl(this.#accountKeys.indexOf(key))
+    return { payload: payload === '' ? undefined : parsed(payload), account }
+  }
+
+  async #answer(path: string, payload: Members | undefined, account: string): Promise<EgressAnswer> {
     const [, place = '', number = ''] = path.split('/')
     const order = this.orders[Number(number)]
     if (place === 'dir') return json(200, this.#directory())
     if (place === 'nonce') return json(200, {})
     if (place === 'account') {
       this.accounts += 1
-      return json(201, { status: 'valid' }, { location: `${origin}/account/1` })
+      return json(201, { status: 'valid' }, { location: account })
     }
-    if (place === 'new-order') return this.#newOrder(payload ?? {})
+    if (place === 'new-order') return this.#newOrder(payload ?? {}, account)
     if (place === 'renewal') return this.#renewal()
     if (!order) return problem('malformed', 'there is no such thing')
+    if (order.account !== account) return problem('unauthorized', 'the order is of another account')
     if (place === 'authorization') return json(200, this.#authorization(order, number))
     if (place === 'challenge') {
       if (order.status === 'pending') order.status = 'ready'
@@ -82,10 +109,10 @@ export class FakeAuthority {
     }
   }
 
-  #newOrder(payload: Readonly<Record<string, unknown>>): EgressAnswer {
+  #newOrder(payload: Members, account: string): EgressAnswer {
     const [{ value = '' } = {}] = payload.identifiers as { value?: string }[]
     const replaces = typeof payload.replaces === 'string' ? payload.replaces : undefined
-    const number = this.orders.push({ name: value, replaces, status: 'pending' }) - 1
+    const number = this.orders.push({ name: value, replaces, account, status: 'pending' }) - 1
     return json(201, this.#shown(this.orders[number] as Order, String(number)), {
       location: `${origin}/order/${number}`,
     })
@@ -149,9 +176,11 @@ export async function foreignChain(name: string): Promise<string> {
   return (await createCertificate([name])).cert
 }
 
+const problemStatus: Readonly<Record<string, number>> = { rateLimited: 429, unauthorized: 401 }
+
 export function problem(type: string, detail: string, headers: Record<string, string> = {}): EgressAnswer {
   const body = { type: `urn:ietf:params:acme:error:${type}`, detail }
-  return json(type === 'rateLimited' ? 429 : 400, body, headers)
+  return json(problemStatus[type] ?? 400, body, headers)
 }
 
 function json(status: number, body: object, headers: Record<string, string> = {}): EgressAnswer {
@@ -164,7 +193,8 @@ function text(chain: string): EgressAnswer {
   return { status: 200, headers, body: Buffer.from(chain) }
 }
 
-function payloadOf(body: string): Readonly<Record<string, unknown>> | undefined {
-  const { payload } = JSON.parse(body) as { payload: string }
-  return payload === '' ? undefined : JSON.parse(Buffer.from(payload, 'base64url').toString())
+function parsed(base64url: string): Members {
+  return JSON.parse(Buffer.from(base64url, 'base64url').toString())
 }
+
+const accountUrl = (at: number) => `${origin}/account/${at + 1}`

@@ -53,3 +53,31 @@ export async function setAccountUrl(tx: Writer, directory: string, url: string |
     .where('directory', '=', directory)
     .execute()
 }
+
+/** Puts another key in the place of the former one, where that is still there and was made before a time. The authority does
+ * not know the new one yet. */
+export async function replaceAccountKey(
+  tx: Writer,
+  directory: string,
+  {
+    former,
+    sealedKey,
+    now,
+    madeBefore,
+  }: {
+    readonly former: Uint8Array
+    readonly sealedKey: Uint8Array
+    readonly now: number
+    readonly madeBefore: number
+  },
+): Promise<void> {
+  await tx
+    .tables<AccountTables>()
+    .updateTable('acme_accounts')
+    .set({ sealed_key: sealedKey, url: null, created_at: now })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('directory', '=', directory)
+    .where('sealed_key', '=', former)
+    .where('created_at', '<', madeBefore)
+    .execute()
+}

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Reader, Writer } from '#infra/db/index.ts'
+import { type Database, type Reader, serverTenant, type Writer } from '#infra/db/index.ts'
 import type { CertificateState } from './certificate.ts'
 import { dueRows, fromRow, rows, stateColumns, update } from './certificate-rows-store.ts'
 
@@ -22,6 +22,19 @@ export async function pageStates(
     .limit(limit)
     .execute()
   return found.map(fromRow)
+}
+
+const pageSize = 500
+
+/** All of them, page by page. */
+export async function* eachPage(db: Pick<Database, 'reader'>): AsyncGenerator<CertificateState[]> {
+  let after: string | undefined
+  while (true) {
+    const page = await pageStates(db.reader(serverTenant), { after, limit: pageSize })
+    yield page
+    after = page.at(-1)?.name
+    if (page.length < pageSize) return
+  }
 }
 
 /** When the certificates of these names end, at most a thousand of them. */
@@ -47,11 +60,13 @@ export async function findStored(
   return { chain: row.chain, sealedKey: row.sealed_key, version: row.version }
 }
 
-/** Names whose certificate is to be ordered now, those that have waited longest first. A name that failed has waited since it
- * may be tried again: names that fail for ever do not keep others from their turn. */
+/** Names whose certificate is to be ordered now: renewals before names that never had one, which may take weeks where they are
+ * many; else those that have waited longest first. A name that failed has waited since it may be tried again: names that fail
+ * for ever do not keep others from their turn. */
 export async function listDue(reader: Reader, now: number, limit: number): Promise<string[]> {
   const found = await dueRows(reader, now)
     .select('name')
+    .orderBy(sql`case when failures = 0 and chain is not null then 0 else 1 end`)
     .orderBy(sql`case when failures = 0 then renew_at else next_attempt_at end`)
     .orderBy('name')
     .limit(limit)
@@ -91,13 +106,9 @@ export async function setDue(tx: Writer, name: string, now: number): Promise<voi
   await update(tx, { renew_at: now }).where('name', '=', name).execute()
 }
 
-/** False when the administrator was told of the stage before. */
-export async function setWarned(tx: Writer, name: string, stage: number): Promise<boolean> {
-  const change = update(tx, { warned_stage: stage })
-    .where('name', '=', name)
-    .where('warned_stage', '<', stage)
-  const { numUpdatedRows } = await change.executeTakeFirst()
-  return numUpdatedRows > 0n
+/** Writes of which stage of these names, some hundred of them at most, the administrator is told. */
+export async function setWarned(tx: Writer, names: readonly string[], stage: number): Promise<void> {
+  await update(tx, { warned_stage: stage }).where('name', 'in', names).execute()
 }
 
 export interface CertificateSummary {

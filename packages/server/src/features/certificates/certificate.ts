@@ -80,13 +80,24 @@ export function retryDelaySecs(failures: number, hasCertificate: boolean): numbe
 /** What of its life a certificate has left when an administrator is told that it cannot be renewed, stage by stage: of 90 days
  * the last 22, 9 and 2, and when it has ended. */
 const warningShares = [1 / 4, 1 / 10, 1 / 40, 0]
+/** How long a name that never had one has failed. */
+const missingSecs = [hour, 7 * day]
 
-/** The stage of a certificate that cannot be renewed; 0 while there is time. */
+/** The stage of a name that cannot get its certificate; 0 while there is time. */
 export function warningStage(state: CertificateState, now: number): number {
-  const { notBefore, notAfter, failures } = state
-  if (notBefore === undefined || notAfter === undefined || failures === 0) return 0
+  const { notBefore, notAfter, fault, failingSince = now, unwantedSince } = state
+  if (unwantedSince !== undefined) return 0
+  if (notBefore === undefined || notAfter === undefined)
+    return missingSecs.filter((secs) => now - failingSince >= secs).length
+  if (fault === undefined && !hasEnded(state, now)) return 0
   const left = (notAfter - now) / (notAfter - notBefore)
   return warningShares.filter((share) => left <= share).length
+}
+
+/** How long a certificate still lives, in a few words. */
+export function describeLife(state: Pick<CertificateState, 'notAfter'>, now: number): string {
+  if (state.notAfter === undefined) return 'no certificate yet'
+  return hasEnded(state, now) ? 'ended' : `ends in ${Math.floor((state.notAfter - now) / day)} days`
 }
 
 export function hasEnded({ notAfter }: Pick<CertificateState, 'notAfter'>, now: number): boolean {

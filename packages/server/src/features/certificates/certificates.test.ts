@@ -2,11 +2,11 @@ import { expect, test } from 'vitest'
 import { createCertificate } from '#harness/certificates.ts'
 import { type CertificatesLab, certificatesLab, certifiedName as name } from '#harness/certificates-lab.ts'
 import { eachDialect, onSqlite } from '#harness/each-dialect.ts'
-import { foreignChain, problem } from '#harness/fake-authority.ts'
+import { type FakeAuthority, foreignChain, problem } from '#harness/fake-authority.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import { EgressError } from '#infra/egress/index.ts'
 import { listJobs } from '#infra/jobs/index.ts'
-import { findState, findStored, listDue, summarize } from './certificate-store.ts'
+import { findState, findStored, listDue, setDue, summarize } from './certificate-store.ts'
 import { listChallenges } from './challenge-store.ts'
 import { forgetNames } from './forget-names.ts'
 import { insertNames } from './name-store.ts'
@@ -14,6 +14,22 @@ import { setFailed, setNextAttempt } from './order-store.ts'
 import { renewCertificate } from './renew-certificate.ts'
 
 const day = 86_400_000
+
+/** Asks to wait for two days whoever orders for these names, or for names below them. */
+function limiting(...limited: readonly string[]): FakeAuthority['answer'] {
+  const isLimited = (payload: unknown) => limited.some((one) => JSON.stringify(payload).includes(one))
+  return (path, payload) =>
+    path === '/new-order' && isLimited(payload)
+      ? problem('rateLimited', 'too many certificates', { 'retry-after': String(2 * 86_400) })
+      : undefined
+}
+
+/** Has a certificate below example.org renewed by hand. */
+function renewed({ db, clock, first }: CertificatesLab, one = name) {
+  return db.transact(serverTenant, (tx) =>
+    renewCertificate({ clock, jobs: first.jobs }, tx, { name: one, zone: 'example.org' }),
+  )
+}
 
 eachDialect('certificates', (open) => {
   const { lab, pass, begun } = certificatesLab(open)
@@ -64,10 +80,7 @@ eachDialect('certificates', (open) => {
   test('wait as long as a rate limit says, and those of the same domain with them', async () => {
     const names = [name, 'bob.example.org', 'carol.example.net']
     const made = await lab(names)
-    made.authority.answer = (path, payload) =>
-      path === '/new-order' && JSON.stringify(payload).includes('example.org')
-        ? problem('rateLimited', 'too many certificates', { 'retry-after': String(2 * 86_400) })
-        : undefined
+    made.authority.answer = limiting('example.org')
     await made.look()
     await pass(made, 60_000)
     expect(await made.state('bob.example.org')).toMatchObject({ fault: { kind: 'rateLimited' } })
@@ -80,10 +93,7 @@ eachDialect('certificates', (open) => {
     expect((await made.state('carol.example.net'))?.notAfter).toBeDefined()
     await pass(made, 1.9 * day, 30)
     expect(asked()).toBe(before)
-    const held = await made.db.transact(serverTenant, (tx) =>
-      renewCertificate({ clock: made.clock, jobs: made.first.jobs }, tx, { name, zone: 'example.org' }),
-    )
-    expect(held.heldUntil).toBeDefined()
+    expect((await renewed(made)).heldUntil).toBeDefined()
     made.authority.answer = () => undefined
     await pass(made, 0.3 * day, 30)
     expect((await made.state())?.notAfter).toBeDefined()
@@ -92,23 +102,12 @@ eachDialect('certificates', (open) => {
 
   test('of a name that is new below a limited domain wait with the others, and do not make them wait longer', async () => {
     const made = await lab()
-    const isLimited = (payload: unknown) => JSON.stringify(payload).includes('example.org')
-    made.authority.answer = (path, payload) =>
-      path === '/new-order' && isLimited(payload)
-        ? problem('rateLimited', 'too many certificates', { 'retry-after': String(2 * 86_400) })
-        : undefined
+    made.authority.answer = limiting('example.org')
     await made.look()
     await pass(made, 60_000)
     const until = (await made.state())?.nextAttemptAt
-    const asked = () =>
-      made.db.transact(serverTenant, (tx) =>
-        renewCertificate({ clock: made.clock, jobs: made.first.jobs }, tx, {
-          name: 'b.example.org',
-          zone: 'example.org',
-        }),
-      )
     made.wanted.add('b.example.org')
-    expect(await asked()).toEqual({ heldUntil: until })
+    expect(await renewed(made, 'b.example.org')).toEqual({ heldUntil: until })
     made.wanted.add('a.example.org').add('carol.example.net')
     await pass(made, day, 30)
     expect(made.authority.asked.filter((one) => one === 'POST /new-order')).toHaveLength(2)
@@ -120,46 +119,49 @@ eachDialect('certificates', (open) => {
     expect((await made.state('a.example.org'))?.notAfter).toBeDefined()
   })
 
-  test('that come due below a limited domain wait with the others', async () => {
+  test('are renewed below a domain that is limited for names that are new', async () => {
     const made = await begun()
     await pass(made, 30_000)
     await pass(made, 59.5 * day, 20)
-    const isLimited = (payload: unknown) => JSON.stringify(payload).includes('example.org')
-    made.authority.answer = (path, payload) =>
-      path === '/new-order' && isLimited(payload)
-        ? problem('rateLimited', 'too many certificates', { 'retry-after': String(2 * 86_400) })
-        : undefined
+    made.authority.answer = limiting('bob.example.org')
     made.wanted.add('bob.example.org')
     await pass(made, 0.1 * day)
-    const held = await made.state('bob.example.org')
+    expect(await made.state('bob.example.org')).toMatchObject({ fault: { kind: 'rateLimited' } })
+    await pass(made, 0.6 * day, 20)
+    expect(await made.state()).toMatchObject({ nextAttemptAt: 0, fault: undefined })
+    expect((await findStored(made.reader, name))?.version).toBe(2)
+    expect((await renewed(made)).heldUntil).toBeUndefined()
+  })
+
+  test('that come due below a domain whose renewals are limited wait with the others', async () => {
+    const [first, second, fresh] = [name, 'bob.example.org', 'carol.example.org']
+    const made = await begun([first])
+    await pass(made, day)
+    made.wanted.add(second)
+    await pass(made, day)
+    await pass(made, 57.9 * day, 20)
+    made.authority.answer = limiting(first, second)
+    await pass(made, 0.3 * day)
+    const held = await made.state(first)
+    expect(held).toMatchObject({ failures: 1, fault: { kind: 'rateLimited' } })
     const asked = () => made.authority.asked.filter((one) => one === 'POST /new-order').length
     const before = asked()
-    expect(await made.state()).toMatchObject({ fault: undefined })
     await pass(made, day, 20)
     expect(asked()).toBe(before)
-    expect(await made.state()).toMatchObject({
+    expect(await made.state(second)).toMatchObject({
       nextAttemptAt: held?.nextAttemptAt,
       failures: 0,
       fault: { kind: 'rateLimited', detail: 'too many certificates' },
     })
+    expect((await renewed(made, second)).heldUntil).toBe(held?.nextAttemptAt)
+    made.wanted.add(fresh)
+    await pass(made, 0.1 * day)
+    expect((await made.state(fresh))?.notAfter).toBeDefined()
     made.authority.answer = () => undefined
     await pass(made, 1.2 * day, 20)
-    expect(await made.state()).toMatchObject({ nextAttemptAt: 0, fault: undefined })
-    expect((await findStored(made.reader, name))?.version).toBe(2)
-  })
-
-  test('are not renewed by hand below a limited domain either', async () => {
-    const made = await begun()
-    await pass(made, 30_000)
-    made.authority.answer = (path) =>
-      path === '/new-order' ? problem('rateLimited', 'too many', { 'retry-after': '86400' }) : undefined
-    made.wanted.add('bob.example.org')
-    await pass(made, 10 * 60_000)
-    const { heldUntil } = await made.db.transact(serverTenant, (tx) =>
-      renewCertificate({ clock: made.clock, jobs: made.first.jobs }, tx, { name, zone: 'example.org' }),
-    )
-    expect(heldUntil).toBe((await made.state('bob.example.org'))?.nextAttemptAt)
-    expect(await made.state()).toMatchObject({ nextAttemptAt: heldUntil, fault: { kind: 'rateLimited' } })
+    for (const one of [first, second])
+      expect(await made.state(one)).toMatchObject({ nextAttemptAt: 0, fault: undefined })
+    expect((await findStored(made.reader, second))?.version).toBe(2)
   })
 
   test('are ordered in the order in which they came due', async () => {
@@ -169,7 +171,9 @@ eachDialect('certificates', (open) => {
     const start = Math.floor(made.clock.now() / 1000)
     const names = ['b.example', 'a.example', 'd.example', 'c.example']
     for (const [at, one] of names.entries())
-      await db.transact(serverTenant, (tx) => insertNames(tx, [{ name: one, zone: one }], start + at))
+      await db.transact(serverTenant, (tx) =>
+        insertNames(tx, [{ name: one, zone: one, dueAt: start + at }], start),
+      )
     expect(await listDue(reader, start + 10, 9)).toEqual(names)
     await db.transact(serverTenant, (tx) => setNextAttempt(tx, 'b.example', start + 5))
     expect(await listDue(reader, start + 10, 9)).toEqual(names)
@@ -179,16 +183,20 @@ eachDialect('certificates', (open) => {
       if (state) await setFailed(tx, state, failed)
     })
     expect(await listDue(reader, start + 10, 9)).toEqual(['b.example', 'd.example', 'c.example', 'a.example'])
+    await db.transact(serverTenant, (tx) => setDue(tx, name, start + 9))
+    expect(await listDue(reader, start + 10, 2)).toEqual([name, 'b.example'])
   })
 
-  test('are ordered some at a time', async () => {
-    const names = Array.from({ length: 70 }, (_, at) => `n${at}.example${at}.org`)
+  test('are ordered some at a time, those first that were first', async () => {
+    const names = ['z.example.org', ...Array.from({ length: 69 }, (_, at) => `n${at}.example${at}.org`)]
     const made = await lab(names)
     await made.look()
     await pass(made, 30 * 60_000, 20)
-    expect(made.authority.orders).toHaveLength(60)
+    const ordered = () => made.authority.orders.map((order) => order.name)
+    expect(ordered().slice(0, 2).sort()).toEqual(['n0.example0.org', 'z.example.org'])
+    expect(ordered()).toHaveLength(60)
     await pass(made, 60 * 60_000, 20)
-    expect(made.authority.orders).toHaveLength(70)
+    expect(ordered().sort()).toEqual(names.toSorted())
   })
 
   test('of names that are not answered for any more are kept for a month, and not renewed', async () => {
@@ -319,9 +327,7 @@ onSqlite('certificates by and by', (open) => {
     expect((await made.state())?.notAfter).toBeDefined()
     expect(made.authority.orders).toHaveLength(1)
     isAway = true
-    await made.db.transact(serverTenant, (tx) =>
-      renewCertificate({ clock: made.clock, jobs: made.first.jobs }, tx, { name, zone: 'example.org' }),
-    )
+    await renewed(made)
     await pass(made, 20 * 60_000, 40)
     expect(await made.state()).toMatchObject({ failures: 1, fault: { kind: 'unreachable' } })
   })
@@ -336,6 +342,59 @@ onSqlite('certificates by and by', (open) => {
     await pass(made, 30_000)
     expect(made.authority.accounts).toBe(2)
     expect((await made.state())?.notAfter).toBeDefined()
+  })
+
+  test('of an order whose account was deactivated in the middle are ordered again', async () => {
+    const made = await begun()
+    made.clock.advance(2 * 3_600_000)
+    made.authority.deactivateAccounts()
+    await made.first.jobs.settle()
+    expect(await made.state()).toMatchObject({ failures: 1, fault: { kind: 'accountRefused' } })
+    await pass(made, 10 * 60_000)
+    expect(await made.state()).toMatchObject({ failures: 0, notAfter: expect.any(Number) })
+  })
+
+  test('do not have the server make accounts without end', async () => {
+    const made = await begun()
+    await pass(made, 2 * 3_600_000)
+    made.authority.answer = (path) => (path === '/dir' ? undefined : problem('unauthorized', 'go away'))
+    await renewed(made)
+    await pass(made, 3 * 3_600_000, 60)
+    expect(await made.state()).toMatchObject({ fault: { kind: 'accountRefused', detail: 'go away' } })
+    const asked = made.authority.asked.filter((one) => one === 'POST /account').length
+    // The first one, and at most two for each attempt, of which there are no more than five.
+    expect(asked).toBeLessThan(12)
+    made.authority.answer = () => undefined
+    await pass(made, 7 * 3_600_000, 20)
+    expect(await made.state()).toMatchObject({ fault: undefined })
+  })
+
+  test('of many names that fail are told of in one mail a day', async () => {
+    const names = Array.from({ length: 30 }, (_, at) => `n${at}.example.org`)
+    const made = await lab([name, ...names])
+    for (const one of names) made.leads.set(one, 'elsewhere')
+    await made.look()
+    await pass(made, 2 * day, 40)
+    expect(made.told.map((told) => told.length)).toEqual([30])
+    made.wanted.add('later.example.org')
+    made.leads.set('later.example.org', 'elsewhere')
+    await pass(made, 2 * day, 40)
+    expect(made.told.slice(1)).toEqual([['later.example.org']])
+    await pass(made, 30 * day, 60)
+    // After a week once more, and then not again.
+    expect(made.told.map((told) => told.length)).toEqual([30, 1, 30, 1])
+  })
+
+  test('that end while a limit has them wait are told of', async () => {
+    const made = await begun()
+    await pass(made, 30_000)
+    await pass(made, 59.9 * day, 20)
+    made.authority.answer = (path) =>
+      path === '/new-order'
+        ? problem('rateLimited', 'too many', { 'retry-after': String(40 * 86_400) })
+        : undefined
+    await pass(made, 12 * day, 40)
+    expect(made.told).toEqual([[name]])
   })
 
   test.each<[string, string, (made: CertificatesLab) => void]>([

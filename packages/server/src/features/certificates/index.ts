@@ -1,6 +1,6 @@
 export type { CertificateState } from './certificate.ts'
-export { hasEnded } from './certificate.ts'
-export { findState, findStored, pageStates, summarize } from './certificate-store.ts'
+export { describeLife, hasEnded } from './certificate.ts'
+export { eachPage, findState, findStored, pageStates, summarize } from './certificate-store.ts'
 export { certificatesMigrations } from './certificates-migrations.ts'
 export { listCertifiedNames, whereNameLeads, zoneOf } from './certified-names.ts'
 export { challengeRoute } from './challenge-route.ts'

@@ -13,6 +13,8 @@ const likely: Readonly<Record<string, string>> = {
   tls: reached,
   unauthorized: `Another server or a proxy answers for the name. ${reached}`,
   incorrectResponse: `Another server or a proxy answers for the name. ${reached}`,
+  accountRefused:
+    'The authority does not take what the account of this server asks for. A deactivated account is replaced without your help, at most once an hour.',
   caa: 'A CAA record of the domain forbids this authority: add its name to the record, or remove it.',
   rateLimited: 'The authority limits how much it issues for a domain. It is asked again when it allows it.',
   rejectedIdentifier: 'The authority does not issue certificates for this name.',

@@ -3,17 +3,19 @@ import { type CertificateTables, update } from './certificate-rows-store.ts'
 
 // All of these take a handle of the server's own tenant: names are the server's.
 
-/** Adds names that are new; they are due at once. */
-export async function insertNames(
-  tx: Writer,
-  names: readonly { readonly name: string; readonly zone: string }[],
-  now: number,
-): Promise<void> {
+interface NewName {
+  readonly name: string
+  readonly zone: string
+  /** Since when it waits for its turn. */
+  readonly dueAt: number
+}
+
+/** Adds names that are new. */
+export async function insertNames(tx: Writer, names: readonly NewName[], now: number): Promise<void> {
   if (names.length === 0) return
   const fresh = {
     tenant_id: tx.tenantId,
     version: 0,
-    renew_at: now,
     next_attempt_at: 0,
     failures: 0,
     warned_stage: 0,
@@ -22,7 +24,7 @@ export async function insertNames(
   await tx
     .tables<CertificateTables>()
     .insertInto('certificates')
-    .values(names.map((one) => ({ ...fresh, ...one })))
+    .values(names.map(({ name, zone, dueAt }) => ({ ...fresh, name, zone, renew_at: dueAt })))
     .onConflict((conflict) => conflict.column('name').doNothing())
     .execute()
 }

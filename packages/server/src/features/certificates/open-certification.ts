@@ -14,10 +14,11 @@ import { findStored } from './certificate-store.ts'
 import { ChallengeAnswers } from './challenge-answers.ts'
 import { openAccount } from './open-account.ts'
 import { type OrderDeps, orderCertificate, orderJob } from './order-certificate.ts'
+import { type ReportDeps, reportEveryMs, reportFailing } from './report-failing.ts'
 import { certificateKeySeal } from './sealed-keys.ts'
 import { lookJob, type SweepDeps, sweepCertificates } from './sweep-certificates.ts'
 
-interface CertificationDeps extends Pick<SweepDeps, 'listNames' | 'zoneOf' | 'tellAdmin'> {
+interface CertificationDeps extends Pick<SweepDeps, 'listNames' | 'zoneOf'>, Pick<ReportDeps, 'tellAdmin'> {
   readonly db: Database
   readonly vault: Vault
   readonly clock: Clock
@@ -54,6 +55,11 @@ export function openCertification(deps: CertificationDeps): Certification {
     name: 'certificates.sweep',
     everyMs: sweepEveryMs,
     run: () => sweepCertificates(sweep),
+  })
+  recurring(jobs, {
+    name: 'certificates.report',
+    everyMs: reportEveryMs,
+    run: () => reportFailing(deps),
   })
   const answers = new ChallengeAnswers(db)
   return {

@@ -224,7 +224,8 @@ async function noteFailure(deps: OrderDeps, state: CertificateState, error: Acme
     await setFailed(tx, state, { fault, nextAttemptAt, now })
     // Most limits are those of a registered domain; other domains go on.
     const until = Math.max(nextAttemptAt, now + hourSecs)
-    if (kind === 'rateLimited') await holdZone(tx, zone, { fault, until, now })
+    const isRenewal = state.notAfter !== undefined
+    if (kind === 'rateLimited') await holdZone(tx, zone, { fault, until, isRenewal, now })
   })
   logger.warn({ name, kind, detail: error.message, failures: state.failures + 1 }, 'got no certificate')
 }

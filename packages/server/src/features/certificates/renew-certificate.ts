@@ -22,7 +22,7 @@ export async function renewCertificate(
 ): Promise<{ readonly heldUntil: number | undefined }> {
   const own = tx.as(serverTenant)
   const now = nowSecs(clock)
-  await insertNames(own, [{ name, zone }], now)
+  await insertNames(own, [{ name, zone, dueAt: now }], now)
   await setDue(own, name, now)
   await holdDue(own, now)
   const state = await findState(own, name)

@@ -4,8 +4,8 @@ import { type Jobs, jobKind } from '#infra/jobs/index.ts'
 import type { Logger } from '#infra/telemetry/index.ts'
 import { type AcmeClient, AcmeError, certificateId } from '#infra/tls/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
-import { type CertificateState, nextRenewal, warningStage } from './certificate.ts'
-import { findState, listDue, listToAsk, pageStates, setRenewal, setWarned } from './certificate-store.ts'
+import { type CertificateState, nextRenewal } from './certificate.ts'
+import { eachPage, findState, listDue, listToAsk, setRenewal } from './certificate-store.ts'
 import { deleteChallengesBefore } from './challenge-store.ts'
 import { holdDue } from './hold-store.ts'
 import { deleteUnwanted, insertNames, setUnwanted } from './name-store.ts'
@@ -22,8 +22,6 @@ export interface SweepDeps {
   listNames(): Promise<ReadonlySet<string>>
   /** By what authorities limit: the registered domain of a name. */
   zoneOf(name: string): Promise<string>
-  /** Tells the administrator of certificates that cannot be renewed, in the transaction. */
-  tellAdmin(tx: Writer, states: readonly CertificateState[]): Promise<void>
   random(): number
 }
 
@@ -44,7 +42,7 @@ export async function noteNameChange(
   if (isOn) await jobs.enqueue(tx.as(serverTenant), lookJob, {}, { dedupKey: 'look' })
 }
 
-const pageSize = 500
+const insertedAtOnce = 500
 const maxDue = 50
 const maxAsked = 20
 const daySecs = 24 * 3600
@@ -54,9 +52,9 @@ const keptUnwantedSecs = 30 * daySecs
 /** Compares what is kept with the names that this server answers for, and orders what is due. */
 export async function sweepCertificates(deps: SweepDeps): Promise<void> {
   await matchNames(deps)
-  await askForRenewals(deps)
   await enqueueDue(deps)
-  await warn(deps)
+  // Last: an authority that does not answer takes long.
+  await askForRenewals(deps)
 }
 
 async function matchNames(deps: SweepDeps): Promise<void> {
@@ -74,10 +72,11 @@ async function matchNames(deps: SweepDeps): Promise<void> {
       await setUnwanted(tx, namesOf(back), undefined)
     })
   }
-  const fresh = [...missing]
-  for (let from = 0; from < fresh.length; from += pageSize) {
-    const some = fresh.slice(from, from + pageSize)
-    const rows = await Promise.all(some.map(async (name) => ({ name, zone: await deps.zoneOf(name) })))
+  // The base name is the first of them; who came first has the first turn.
+  const fresh = [...missing].map((name, at) => ({ name, dueAt: now - missing.size + at }))
+  for (let from = 0; from < fresh.length; from += insertedAtOnce) {
+    const some = fresh.slice(from, from + insertedAtOnce)
+    const rows = await Promise.all(some.map(async (one) => ({ ...one, zone: await deps.zoneOf(one.name) })))
     await db.transact(serverTenant, (tx) => insertNames(tx, rows, now))
   }
   await db.transact(serverTenant, async (tx) => {
@@ -116,39 +115,6 @@ async function enqueueDue({ db, clock, jobs }: SweepDeps): Promise<void> {
     const orders = due.map((name) => ({ payload: { name }, options: { dedupKey: name, subject: name } }))
     if (orders.length > 0) await jobs.enqueueAll(tx, orderJob, orders)
   })
-}
-
-/** Tells of each stage once. */
-async function warn(deps: SweepDeps): Promise<void> {
-  const { db, clock, logger } = deps
-  const now = nowSecs(clock)
-  const worse: { readonly state: CertificateState; readonly stage: number }[] = []
-  for await (const page of eachPage(db))
-    for (const state of page) {
-      const stage = state.unwantedSince === undefined ? warningStage(state, now) : 0
-      if (stage > state.warnedStage) worse.push({ state, stage })
-    }
-  if (worse.length === 0) return
-  await db.transact(serverTenant, async (tx) => {
-    const untold: CertificateState[] = []
-    for (const { state, stage } of worse) if (await setWarned(tx, state.name, stage)) untold.push(state)
-    if (untold.length > 0) await deps.tellAdmin(tx, untold)
-  })
-  for (const { state } of worse)
-    logger.warn(
-      { name: state.name, fault: state.fault, notAfter: state.notAfter },
-      'a certificate ends soon and cannot be renewed',
-    )
-}
-
-async function* eachPage(db: Database): AsyncGenerator<CertificateState[]> {
-  let after: string | undefined
-  while (true) {
-    const page = await pageStates(db.reader(serverTenant), { after, limit: pageSize })
-    yield page
-    after = page.at(-1)?.name
-    if (page.length < pageSize) return
-  }
 }
 
 const namesOf = (states: readonly CertificateState[]) => states.map(({ name }) => name)

@@ -1,9 +1,8 @@
-import { type CertificateState, likelyMending } from '#features/certificates/index.ts'
+import { type CertificateState, eachPage, likelyMending } from '#features/certificates/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import type { Command } from '../command.ts'
 import { columns } from '../help.ts'
 import { withProgram } from '../open-program.ts'
-import { eachCertificate } from './each-certificate.ts'
 
 export const listCertificates: Command = {
   name: 'certificate list',
@@ -13,7 +12,8 @@ export const listCertificates: Command = {
   run: (input) =>
     withProgram(input, async ({ services: { db, clock } }) => {
       const now = nowSecs(clock)
-      const certificates = (await Array.fromAsync(eachCertificate(db))).map((state) => viewOf(state, now))
+      const states = (await Array.fromAsync(eachPage(db))).flat()
+      const certificates = states.map((state) => viewOf(state, now))
       const rows = certificates.map(({ name, state, expiresAt, error }) => [
         name,
         state,

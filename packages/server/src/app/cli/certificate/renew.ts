@@ -1,9 +1,8 @@
-import { type CertificateState, findState, renewCertificate } from '#features/certificates/index.ts'
+import { type CertificateState, eachPage, findState, renewCertificate } from '#features/certificates/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
 import type { Command } from '../command.ts'
 import { type Program, withProgram } from '../open-program.ts'
-import { eachCertificate } from './each-certificate.ts'
 
 export const renewCertificates: Command = {
   name: 'certificate renew',
@@ -36,7 +35,7 @@ async function findMeant(
   name: string | undefined,
 ): Promise<readonly CertificateState[]> {
   if (name === undefined) {
-    const all = await Array.fromAsync(eachCertificate(db))
+    const all = (await Array.fromAsync(eachPage(db))).flat()
     return all.filter(({ fault, unwantedSince }) => fault !== undefined && unwantedSince === undefined)
   }
   const state = await findState(db.reader(serverTenant), name)

@@ -1,6 +1,12 @@
-import { type CertificateState, hasEnded, likelyMending, pageStates } from '#features/certificates/index.ts'
+import {
+  type CertificateState,
+  describeLife,
+  eachPage,
+  hasEnded,
+  likelyMending,
+} from '#features/certificates/index.ts'
 import type { Config } from '#infra/config/index.ts'
-import { type Database, serverTenant } from '#infra/db/index.ts'
+import type { Database } from '#infra/db/index.ts'
 import { checkChain, isForName, readFiles } from '#infra/tls/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { readAuthorityCertificate } from '../../tls.ts'
@@ -16,7 +22,6 @@ interface CertificatesDeps {
 const daySecs = 86_400
 // The rest is told as a number.
 const mostShown = 20
-const mostRead = 5000
 
 /** The certificates of a server that ends TLS itself. */
 export function examineCertificates(deps: CertificatesDeps): Promise<Finding>[] {
@@ -54,9 +59,9 @@ async function examineFiles(
 
 async function examineNames({ clock }: CertificatesDeps, db: Database | undefined): Promise<Verdict> {
   const now = nowSecs(clock)
-  const states = db ? await pageStates(db.reader(serverTenant), { limit: mostRead }) : []
+  const states = db ? (await Array.fromAsync(eachPage(db))).flat() : []
   const wanted = states.filter(({ unwantedSince }) => unwantedSince === undefined)
-  const failing = wanted.filter(({ fault }) => fault !== undefined)
+  const failing = wanted.filter((state) => state.fault !== undefined || hasEnded(state, now))
   const missing = wanted.filter(({ notAfter, fault }) => notAfter === undefined && fault === undefined)
   if (wanted.length === 0) return ok('No name yet: the running server finds them.')
   if (failing.length > 0) return told(failing, now)
@@ -68,23 +73,18 @@ async function examineNames({ clock }: CertificatesDeps, db: Database | undefine
 function told(failing: readonly CertificateState[], now: number): Verdict {
   const lines = failing
     .slice(0, mostShown)
-    .map((state) => `${state.name} (${lifeOf(state, now)}): ${state.fault?.detail}`)
-  const rest =
-    failing.length > mostShown ? [`and ${failing.length - mostShown} more (kith certificate list)`] : []
+    .map(
+      (state) =>
+        `${state.name} (${describeLife(state, now)}): ${state.fault?.detail ?? 'not renewed in time'}`,
+    )
   const advice = new Set(failing.flatMap(({ fault }) => (fault ? [likelyMending(fault)] : [])))
   const isDown = failing.some((state) => state.notAfter === undefined || hasEnded(state, now))
   const verdict = isDown ? problem : warning
-  return verdict([...lines, ...rest].join('; '), [...advice].join(' '))
-}
-
-function lifeOf(state: CertificateState, now: number): string {
-  if (state.notAfter === undefined) return 'no certificate yet'
-  return hasEnded(state, now) ? 'ended' : `ends in ${daysTo(state.notAfter, now)} days`
+  return verdict([...lines, ...restOf(failing)].join('; '), [...advice].join(' '))
 }
 
 const daysTo = (at: number, now: number) => Math.floor((at - now) / daySecs)
 const namesOf = (states: readonly CertificateState[]) =>
-  states
-    .slice(0, mostShown)
-    .map(({ name }) => name)
-    .join(', ')
+  [...states.slice(0, mostShown).map(({ name }) => name), ...restOf(states)].join(', ')
+const restOf = ({ length }: readonly unknown[]) =>
+  length > mostShown ? [`and ${length - mostShown} more (kith certificate list)`] : []

@@ -102,10 +102,10 @@ const english: Record<MailTemplate, MailText> = {
     action: 'Activate the name',
   },
   'certificates-failing': {
-    subject: 'Certificates cannot be renewed',
+    subject: 'Names without a valid certificate',
     paragraphs: [
-      'The server <%= it.idTag %> cannot renew certificates that end soon or have ended: <%= it.about ?? "" %>',
-      'Browsers refuse a name whose certificate has ended. `kith doctor` on the server says what most likely helps.',
+      'The server <%= it.idTag %> cannot get the certificates of some of its names, or cannot renew those that end soon: <%= it.about ?? "" %>',
+      'Browsers refuse a name that has none, or one that has ended. `kith doctor` on the server says what most likely helps.',
     ],
   },
   test: {
@@ -194,10 +194,10 @@ const german: Record<MailTemplate, MailText> = {
     action: 'Namen aktivieren',
   },
   'certificates-failing': {
-    subject: 'Zertifikate lassen sich nicht erneuern',
+    subject: 'Namen ohne gültiges Zertifikat',
     paragraphs: [
-      'Der Server <%= it.idTag %> kann Zertifikate nicht erneuern, die bald enden oder schon geendet haben: <%= it.about ?? "" %>',
-      'Browser verweigern einen Namen, dessen Zertifikat geendet hat. `kith doctor` auf dem Server sagt, was wahrscheinlich hilft.',
+      'Der Server <%= it.idTag %> bekommt für einige seiner Namen kein Zertifikat oder kann solche nicht erneuern, die bald enden: <%= it.about ?? "" %>',
+      'Browser verweigern einen Namen, der keines hat oder dessen Zertifikat geendet hat. `kith doctor` auf dem Server sagt, was wahrscheinlich hilft.',
     ],
   },
   test: {
