@@ -32,6 +32,7 @@ export class Pebble implements AsyncDisposable {
   readonly directoryUrl: string
   /** The file with the certificate that its own address has. */
   readonly caFile: string
+  readonly keyFile: string
   readonly #dir: string
   readonly #child: ChildProcess
   readonly #managementUrl: string
@@ -41,6 +42,7 @@ export class Pebble implements AsyncDisposable {
     this.#child = child
     this.#managementUrl = `https://${address}:${managementPort}`
     this.caFile = join(dir, 'api.pem')
+    this.keyFile = join(dir, 'api.key')
     this.directoryUrl = `https://${address}:${port}/dir`
   }
 

@@ -81,6 +81,8 @@ echo 'a password for the trial' | kith tenant password example.com --stdin >/dev
     `${through('/mnt/town/root.pem')}${use}
 through --output /dev/null --write-out '%{http_code} %{redirect_url}' http://example.com/x | grep --quiet '^308 https://example.com/x$'
 through --http2 --output /dev/null --write-out '%{http_version}' https://example.com/api/me | grep --quiet '^2$'
+openssl s_client -connect 192.0.2.10:443 -servername example.com -verify_hostname example.com -CAfile $root \
+  -verify_return_error -alpn h2 </dev/null 2>&1 | grep --quiet 'ALPN protocol: h2'
 [ "$(ps -o user= -p "$(cat /mnt/services/kith.pid)")" = kith ]
 before=$(serial example.com)
 kith certificate renew example.com

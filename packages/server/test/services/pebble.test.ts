@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { connect as connectHttp2 } from 'node:http2'
 import { request } from 'node:https'
@@ -10,8 +10,9 @@ import { DatabaseSync } from 'node:sqlite'
 import { text } from 'node:stream/consumers'
 import { connect, type TLSSocket } from 'node:tls'
 import { afterEach, describe, expect, test } from 'vitest'
-import { findStored, pageStates } from '#features/certificates/index.ts'
+import { findStored, pageStates, renewCertificate } from '#features/certificates/index.ts'
 import { ownAddress } from '#harness/addresses.ts'
+import { AuthorityFront } from '#harness/authority-front.ts'
 import { startDnsServer } from '#harness/dns-server.ts'
 import { onPostgresServer } from '#harness/each-dialect.ts'
 import { Pebble } from '#harness/pebble.ts'
@@ -21,6 +22,9 @@ import { skipSuite } from '#harness/skip-suite.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import { TestServer, testPassword } from '#harness/test-server.ts'
 import { serverTenant } from '#infra/db/index.ts'
+import { createEgress } from '#infra/egress/index.ts'
+import { acmeLibrary } from '#infra/tls/acme/acme-library.ts'
+import { AcmeTransport } from '#infra/tls/acme/acme-transport.ts'
 
 const program = process.env.TEST_PEBBLE
 const base = 'home.kith.example'
@@ -40,23 +44,30 @@ interface LabOptions {
   readonly validitySecs?: number
   readonly dataDir?: string
   readonly isSlow?: boolean
+  /** What is answered from the beginning in the place of Pebble. */
+  readonly fault?: { readonly status: number }
 }
 
+const hour = 3_600_000
+
 /** Pebble, a DNS, and what a server between them is told. */
-async function place({ env, dataDir, ...faults }: LabOptions = {}) {
+async function place({ env, dataDir, fault, ...faults }: LabOptions = {}) {
   const dns = await startDnsServer()
   cleanUps.push(() => dns[Symbol.asyncDispose]())
   const placed = { address: ownAddress(), dns: dns.address, httpPort, tlsPort }
   const pebble = await Pebble.start(program ?? '', { ...placed, ...faults })
   cleanUps.push(() => pebble[Symbol.asyncDispose]())
+  const front = await AuthorityFront.start(pebble)
+  cleanUps.push(() => front[Symbol.asyncDispose]())
+  front.answer = () => fault
   dns.set(base, 'A', ownAddress())
-  const shared = { dns, pebble, clock: new TestClock(Date.now()), root: await pebble.root() }
+  const shared = { dns, pebble, front, clock: new TestClock(Date.now()), root: await pebble.root() }
   const envOf = (address: string) => ({
     BASE_ID_TAG: base,
     TLS: 'acme',
     LISTEN: `${address}:${httpPort}`,
     LISTEN_TLS: `${address}:${tlsPort}`,
-    ACME_DIRECTORY: pebble.directoryUrl,
+    ACME_DIRECTORY: front.directoryUrl,
     ACME_CA_FILE: pebble.caFile,
     ACME_EMAIL: 'admin@kith.example',
     ALLOW_PRIVATE_NETWORK: 'true',
@@ -150,6 +161,32 @@ async function admin(made: Lab) {
     const answer = await get(made, base, path, { method, headers, ...sent })
     return answer.text === '' ? {} : JSON.parse(answer.text)
   }
+}
+
+function accountOf({ server }: Lab) {
+  const accounts = server.db
+    .reader(serverTenant)
+    .tables<{ acme_accounts: { url: string; sealed_key: Uint8Array } }>()
+    .selectFrom('acme_accounts')
+  return accounts.selectAll().executeTakeFirstOrThrow()
+}
+
+/** As its owner may do with a copy of its key; answers the account. */
+async function deactivateAccount(made: Lab) {
+  const { server, clock, front, pebble } = made
+  const account = await accountOf(made)
+  const { vault, dns: resolver } = server.running.services
+  const accountKey = Buffer.from(vault.unseal('acme account key', serverTenant, account.sealed_key))
+  const trustedCertificates = [await readFile(pebble.caFile, 'utf8')]
+  const privateNetworks = ['127.0.0.0/8']
+  const egress = createEgress({ privateNetworks, resolver, userAgent: 'tests', trustedCertificates })
+  const { directoryUrl } = front
+  const { Client } = await acmeLibrary()
+  const client = new Client({ directoryUrl, accountKey, accountUrl: account.url })
+  const transport = new AcmeTransport({ egress, clock, directoryUrl })
+  await transport.call(() => client.updateAccount({ status: 'deactivated' }))
+  await egress.close()
+  return account
 }
 
 async function serialOf(made: Lab, name = base): Promise<string> {
@@ -262,6 +299,92 @@ else
       expect(askAt).toBeGreaterThan(notBefore)
       made.clock.advance((renewAt + 600) * 1000 - made.clock.now())
       await until(made, async () => (await serialOf(made)) !== first)
+    })
+
+    test('are got once a directory that answers 500 does so no more', async () => {
+      const made = await (await place({ fault: { status: 500 } })).start()
+      await until(made, async () => (await stateOf(made))?.fault !== undefined)
+      expect(await stateOf(made)).toMatchObject({ failures: 1, fault: { kind: 'serverInternal' } })
+      expect((await fetch(`http://${made.address}:${httpPort}/healthz`)).status).toBe(200)
+      made.clock.advance(hour)
+      await until(made, async () => (await stateOf(made))?.failures === 2)
+      made.front.answer = () => undefined
+      made.clock.advance(hour)
+      await issued(made)
+      expect(await stateOf(made)).toMatchObject({ failures: 0, fault: undefined })
+    })
+
+    test('are served on while the authority fails for twenty days, and renewed after', async () => {
+      const made = await lab()
+      await issued(made)
+      const first = await serialOf(made)
+      made.front.answer = () => ({ status: 500 })
+      made.clock.advance(60 * 24 * hour)
+      for (let hours = 0; hours < 20 * 24; hours += 6) {
+        made.clock.advance(6 * hour)
+        await made.server.settle()
+      }
+      expect((await stateOf(made))?.failures).toBeGreaterThan(60)
+      expect(await serialOf(made)).toBe(first)
+      made.front.answer = () => undefined
+      made.clock.advance(6 * hour)
+      await until(made, async () => (await serialOf(made)) !== first)
+    })
+
+    test('wait for as long as a rate limit says', async () => {
+      const made = await lab()
+      const isOrder = (path: string) => path === '/order-plz'
+      const body = JSON.stringify({ type: 'urn:ietf:params:acme:error:rateLimited', detail: 'too many' })
+      const headers = { 'content-type': 'application/problem+json', 'retry-after': '7200' }
+      made.front.answer = (path) => (isOrder(path) ? { status: 429, headers, body } : undefined)
+      await until(made, async () => (await stateOf(made))?.fault !== undefined)
+      expect(await stateOf(made)).toMatchObject({ fault: { kind: 'rateLimited', detail: 'too many' } })
+      made.front.answer = () => undefined
+      for (const minutes of [30, 30, 30, 25]) {
+        made.clock.advance(minutes * 60_000)
+        await made.server.settle()
+      }
+      expect(made.front.asked.filter(isOrder)).toHaveLength(1)
+      made.clock.advance(10 * 60_000)
+      await issued(made)
+    })
+
+    test('are ordered once from one that is slow and does not answer in between', async () => {
+      const made = await lab({ isSlow: true })
+      const refused = new Set<string>()
+      made.front.answer = (path) => {
+        if (refused.has(path) || !/^\/(my-order|finalize-order|certZ)\//.test(path)) return undefined
+        refused.add(path)
+        return { status: 503, headers: { 'retry-after': '1' } }
+      }
+      await expect
+        .poll(
+          async () => {
+            made.clock.advance(3_000)
+            await made.server.settle()
+            return (await stateOf(made))?.notAfter
+          },
+          { interval: 100 },
+        )
+        .toBeTypeOf('number')
+      expect(refused.size).toBe(3)
+      expect(made.front.asked.filter((path) => path === '/order-plz')).toHaveLength(1)
+      expect(await handshake(made, base)).toBeDefined()
+    })
+
+    test('are renewed where the account was deactivated', async () => {
+      const made = await lab()
+      await issued(made)
+      const first = await serialOf(made)
+      const { url } = await deactivateAccount(made)
+      made.clock.advance(2 * hour)
+      const { services } = made.server.running
+      await made.server.db.transact(serverTenant, (tx) =>
+        renewCertificate(services, tx, { name: base, zone: base }),
+      )
+      await until(made, async () => (await serialOf(made)) !== first)
+      expect((await accountOf(made))?.url).not.toBe(url)
+      expect(await stateOf(made)).toMatchObject({ failures: 0, fault: undefined })
     })
 
     describe('after a kill in the middle of an order', () => {

@@ -255,14 +255,16 @@ onSqlite('certificates by and by', (open) => {
     expect(made.authority.orders[1]?.replaces).toMatch(/^[\w-]+\.AKs$/)
   })
 
-  test('are ordered without a former one that was replaced already', async () => {
+  test.each([
+    ['was replaced already', 'alreadyReplaced'],
+    ['is of another account', 'unauthorized'],
+    ['is of another authority', 'malformed'],
+  ])('are ordered without a former one that %s', async (_, type) => {
     const made = await lab()
     const now = made.clock.now()
     made.authority.window = (orders) => [now + 1.5 * orders * day, now + (1.5 * orders + 0.5) * day]
     made.authority.answer = (path, payload) =>
-      path === '/new-order' && 'replaces' in (payload as object)
-        ? problem('alreadyReplaced', 'done')
-        : undefined
+      path === '/new-order' && 'replaces' in (payload as object) ? problem(type, 'not that one') : undefined
     await made.look()
     await pass(made, 30_000)
     await pass(made, 2.5 * day, 20)

@@ -60,6 +60,9 @@ const maxOrderSecs = 15 * 60
 const askAgainMs = 2_000
 const longestWaitMs = 60_000
 const maxSteps = 8
+// A certificate that was replaced before, is of another account or of another authority can be replaced by an order like the
+// first one (RFC 9773 section 5).
+const notReplaced: ReadonlySet<string> = new Set(['alreadyReplaced', 'unauthorized', 'malformed'])
 // They say nothing of the order.
 const passing: ReadonlySet<string> = new Set(['unreachable', 'serverInternal', 'badNonce'])
 // Whatever an authority asks for.
@@ -92,8 +95,7 @@ async function begin(deps: OrderDeps, state: CertificateState): Promise<void> {
   const replaces = stored && (await certificateId(stored.chain))
   const { url } = await account.use((client) =>
     client.newOrder(name, replaces).catch((error: unknown) => {
-      const isReplaced = error instanceof AcmeError && error.type === 'alreadyReplaced'
-      if (replaces === undefined || !isReplaced) throw error
+      if (replaces === undefined || !(error instanceof AcmeError && notReplaced.has(error.type))) throw error
       return client.newOrder(name)
     }),
   )
