@@ -89,6 +89,7 @@ async function openAcme(services: Services, { acme, ...parts }: AcmeParts): Prom
     ...services,
     ...acme,
     ...namePorts(services, parts),
+    tellAdmin: (tx, states) => tellAdmin({ jobs, clock, email: acme.email }, tx, states),
     egress: authority,
     onIssued: (name) => served.forget(name),
   })
@@ -128,9 +129,9 @@ async function openAcme(services: Services, { acme, ...parts }: AcmeParts): Prom
 
 /** What the orders need to know of names. */
 function namePorts(
-  { dns, config, jobs, clock }: Services,
+  { dns, config }: Services,
   { identity, proxy, addresses }: Omit<AcmeParts, 'acme'>,
-): Pick<Parameters<typeof openCertification>[0], 'listNames' | 'zoneOf' | 'whereLeads' | 'tellAdmin'> {
+): Pick<Parameters<typeof openCertification>[0], 'listNames' | 'zoneOf' | 'whereLeads'> {
   const { tenants } = identity
   const { findServerUrl } = addresses
   const { localAddresses } = config.federation
@@ -138,7 +139,6 @@ function namePorts(
     listNames: () => listCertifiedNames({ tenants, findServerUrl, sites: proxy.sites }),
     zoneOf,
     whereLeads: (name) => whereNameLeads({ dns, localAddresses }, name),
-    tellAdmin: (tx, states) => tellAdmin({ jobs, clock }, tx, states),
   }
 }
 

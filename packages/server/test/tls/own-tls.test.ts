@@ -15,6 +15,7 @@ import { createCertificate } from '#harness/certificates.ts'
 import type { CommandLine } from '#harness/command-line.ts'
 import { type LineBesideServer, openLineBesideServer } from '#harness/line-beside-server.ts'
 import { sendHttp2 } from '#harness/secure-site.ts'
+import { startSmtpServer } from '#harness/smtp-server.ts'
 import { TestServer, testPassword } from '#harness/test-server.ts'
 import { tablesIn, tracesIn } from '#harness/traces.ts'
 import { serverTenant } from '#infra/db/index.ts'
@@ -226,6 +227,7 @@ describe('a server whose certificate authority does not answer', () => {
       TLS: 'acme',
       LISTEN_TLS: '127.0.0.1:0',
       ACME_DIRECTORY: `https://127.0.0.1:${closedPort}/dir`,
+      ACME_EMAIL: 'admin@example.org',
       IDENTITY_HOSTS: '',
       ALLOW_PRIVATE_NETWORK: 'true',
     }
@@ -270,6 +272,20 @@ describe('a server whose certificate authority does not answer', () => {
     const { checks } = JSON.parse((await line.run(['doctor', '--json'])).out)
     const found = checks.find(({ check }: { check: string }) => check === 'Certificates')
     expect(found).toMatchObject({ status: 'problem', message: expect.stringContaining(name) })
+  })
+
+  test('mails the administrator of it, once a day at most', async () => {
+    await using smtp = await startSmtpServer({ disabledCommands: ['STARTTLS'] })
+    for (const [setting, value] of Object.entries({ host: '127.0.0.1', port: smtp.port }))
+      await line.run(['settings', 'set', `email.smtp.${setting}`, String(value)])
+    for (let hours = 0; hours < 50; hours += 2) {
+      alone.clock.advance(2 * 3_600_000)
+      await alone.settle()
+    }
+    const [mail, ...others] = smtp.received
+    expect([mail?.to, others]).toEqual([['admin@example.org'], []])
+    expect(mail?.source).toContain('Names without a valid certificate')
+    expect(mail?.source.replaceAll('=\r\n', '')).toContain(`${name} (no certificate yet): `)
   })
 
   test('shows when the certificates of proxy sites end', async () => {
