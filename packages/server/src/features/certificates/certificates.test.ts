@@ -387,18 +387,6 @@ onSqlite('certificates by and by', (open) => {
     expect(made.told.map((told) => told.length)).toEqual([30, 1, 30, 1])
   })
 
-  test('that end while a limit has them wait are told of', async () => {
-    const made = await begun()
-    await pass(made, 30_000)
-    await pass(made, 59.9 * day, 20)
-    made.authority.answer = (path) =>
-      path === '/new-order'
-        ? problem('rateLimited', 'too many', { 'retry-after': String(40 * 86_400) })
-        : undefined
-    await pass(made, 12 * day, 40)
-    expect(made.told).toEqual([[name]])
-  })
-
   test.each<[string, string, (made: CertificatesLab) => void]>([
     [
       'that have ended',

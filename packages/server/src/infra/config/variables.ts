@@ -69,7 +69,8 @@ export const variables = {
   },
   ACME_EMAIL: {
     group: 'Identity and addresses',
-    meaning: 'Address at which the authority may reach you.',
+    meaning:
+      "Address at which the authority may reach you. Mails about certificates go there where the base tenant's account has no address.",
     parse: read.mailAddress,
   },
   ACME_CHALLENGE: {
