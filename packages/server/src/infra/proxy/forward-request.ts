@@ -6,7 +6,13 @@ import type { ProxiedRequest } from '#infra/http/index.ts'
 import { type Backend, backendPath } from './backend.ts'
 import type { BackendPools } from './backend-pools.ts'
 import { cutOff } from './cut-off.ts'
-import { isPlainlyFramed, passedTrailers, requestHeaders, responseHeaders } from './passed-headers.ts'
+import {
+  isPlainlyFramed,
+  passedTrailers,
+  requestHeaders,
+  responseHeaders,
+  textsOf,
+} from './passed-headers.ts'
 import type { Refusal } from './refusal.ts'
 import { hasBody, isWaiting } from './request-faults.ts'
 import { type SilenceWatch, Watched } from './silence-watch.ts'
@@ -113,16 +119,16 @@ class ForwardedExchange extends Watched implements Dispatcher.DispatchHandler {
   onResponseStart(controller: Controller, status: number, _: unknown, statusText?: string): void {
     if (this.#isOver) return
     const { response } = this.#visit
-    const { rawHeaders = [] } = controller as RawController
+    const texts = textsOf((controller as RawController).rawHeaders ?? [])
     if (status < 200) {
-      this.#inform(status, rawHeaders)
+      this.#inform(status, texts)
       return
     }
-    if (!isPlainlyFramed(rawHeaders)) {
+    if (!isPlainlyFramed(texts)) {
       this.fail(502, new Error('the answer has a transfer coding that no client asked for'))
       return
     }
-    const headers = responseHeaders(rawHeaders, this.#forwarding.backend)
+    const headers = responseHeaders(texts, this.#forwarding.backend)
     response.writeHead(status, isPhrase(statusText) ? statusText : '', headers)
     // What came with the headers goes with them in one write; the headers of a stream do not wait for its first event.
     process.nextTick(() => {
@@ -143,7 +149,7 @@ class ForwardedExchange extends Watched implements Dispatcher.DispatchHandler {
       return
     }
     const { rawTrailers = [] } = controller as RawController
-    if (rawTrailers.length > 0) this.#visit.response.addTrailers(passedTrailers(rawTrailers))
+    if (rawTrailers.length > 0) this.#visit.response.addTrailers(passedTrailers(textsOf(rawTrailers)))
     this.#visit.response.end()
     if (!this.#visit.request.complete) this.#visit.discardRest()
   }
@@ -165,11 +171,11 @@ class ForwardedExchange extends Watched implements Dispatcher.DispatchHandler {
   }
 
   /** Passes an answer on that comes before the final one, such as 103 Early Hints (RFC 9110 section 15.2). */
-  #inform(status: number, rawHeaders: RawHeaders): void {
+  #inform(status: number, texts: readonly string[]): void {
     const { request, response } = this.#visit
     if (request.httpVersion === '1.0' || this.#informed >= maxInformed) return
     this.#informed += 1
-    response.writeInformation(status, responseHeaders(rawHeaders, { responseHeaders: noneSet }))
+    response.writeInformation(status, responseHeaders(texts, { responseHeaders: noneSet }))
   }
 
   /** Ends the exchange with a status, or by a reset where an answer has begun: a part must not look like the whole. */

@@ -66,12 +66,16 @@ export function requestHeaders(
   return passed
 }
 
+/** Headers as the client library has them, read. */
+export function textsOf(raw: readonly (string | Buffer)[]): FlatHeaders {
+  return raw.map((part) => (typeof part === 'string' ? part : part.toString('latin1')))
+}
+
 /** The headers of an answer for the visitor. */
 export function responseHeaders(
-  raw: readonly (string | Buffer)[],
+  texts: Readonly<FlatHeaders>,
   { responseHeaders: own }: Pick<Backend, 'responseHeaders'>,
 ): FlatHeaders {
-  const texts = textsOf(raw)
   const listed = listedIn(connectionOf(texts))
   const passed: FlatHeaders = []
   for (let at = 0; at < texts.length; at += 2) {
@@ -101,8 +105,7 @@ const neverTrailing = new Set([
 ])
 
 /** The headers after the body of an answer, by name. */
-export function passedTrailers(raw: readonly (string | Buffer)[]): Record<string, string> {
-  const texts = textsOf(raw)
+export function passedTrailers(texts: Readonly<FlatHeaders>): Record<string, string> {
   const passed: Record<string, string> = {}
   for (let at = 0; at < texts.length; at += 2) {
     const name = (texts[at] as string).toLowerCase()
@@ -114,8 +117,7 @@ export function passedTrailers(raw: readonly (string | Buffer)[]): Record<string
 }
 
 /** Whether the body of an answer is what its headers say without another coding around it: no request asked for one. */
-export function isPlainlyFramed(raw: readonly (string | Buffer)[]): boolean {
-  const texts = textsOf(raw)
+export function isPlainlyFramed(texts: Readonly<FlatHeaders>): boolean {
   return texts.every(
     (text, at) =>
       at % 2 === 1 ||
@@ -123,9 +125,6 @@ export function isPlainlyFramed(raw: readonly (string | Buffer)[]): boolean {
       texts[at + 1]?.trim().toLowerCase() === 'chunked',
   )
 }
-
-const textsOf = (raw: readonly (string | Buffer)[]) =>
-  raw.map((part) => (typeof part === 'string' ? part : part.toString('latin1')))
 
 const ownCookies: ReadonlySet<string> = new Set(
   Object.values(browserCookieNames).map((name) => name.toLowerCase()),
