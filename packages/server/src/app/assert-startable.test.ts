@@ -35,6 +35,22 @@ describe('a folder', () => {
   })
 })
 
+test('serve refuses a certificate of an authority that is none, and makes nothing', async () => {
+  const made = join(folder, 'made')
+  for (const [caFile, why] of [
+    [join(folder, 'none.pem'), 'cannot be read (ENOENT)'],
+    [join(folder, 'file'), 'has no certificate in PEM form'],
+  ] as const) {
+    const env = { TLS: 'acme', LISTEN: '127.0.0.1:0', LISTEN_TLS: '127.0.0.1:0', ACME_CA_FILE: caFile }
+    await using line = await CommandLine.open({ ...env, BASE_ID_TAG: 'home.example', DATA_DIR: made })
+    expect(await line.run(['serve'])).toMatchObject({
+      exitCode: 1,
+      err: expect.stringContaining(`ACME_CA_FILE ${why}: ${caFile}`),
+    })
+  }
+  expect(await readdir(folder)).not.toContain('made')
+})
+
 test('serve refuses what is no folder, by the names of the variables, and ends', async () => {
   await using line = await CommandLine.open({ DATA_DIR: '/proc/nope' })
   const { exitCode, out, err } = await line.run(['serve'])

@@ -1,7 +1,7 @@
 import { dirname, sep } from 'node:path'
 import { type Config, ConfigError } from '#infra/config/index.ts'
 import { findFolderTrouble } from '#infra/disk/index.ts'
-import { checkTlsFiles } from './check-tls-files.ts'
+import { checkTlsFiles, readAuthorityCertificate } from './check-tls-files.ts'
 import { assertNotForeignRoot } from './data-owner.ts'
 import { bindDnsBriefly, listenBriefly } from './try-to-listen.ts'
 
@@ -16,6 +16,8 @@ export async function assertStartable(config: Config): Promise<void> {
   }
   if (problems.length > 0) throw new ConfigError(problems)
   if (config.tls.kind === 'files') await checkTlsFiles(config.tls)
+  if (config.tls.kind === 'acme' && config.tls.caFile !== undefined)
+    await readAuthorityCertificate(config.tls.caFile)
   await assertListenable(config)
 }
 

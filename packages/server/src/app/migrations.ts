@@ -15,7 +15,7 @@ import { statisticsMigrations } from '#features/admin/index.ts'
 import { appsMigrations } from '#features/apps/index.ts'
 import { auditMigrations } from '#features/audit/index.ts'
 import { busMigrations } from '#features/bus/index.ts'
-import { certificatesMigrations } from '#features/certificates/index.ts'
+import { certificateAuthorityMigrations, certificatesMigrations } from '#features/certificates/index.ts'
 import { conversationsMigrations } from '#features/conversations/index.ts'
 import { databasesMigrations } from '#features/databases/index.ts'
 import { documentCostMigrations, documentsMigrations } from '#features/documents/index.ts'
@@ -87,4 +87,5 @@ export const migrations: readonly Migration[] = [
   ...statisticsMigrations,
   ...pushSweepMigrations,
   ...underWayMigrations,
+  ...certificateAuthorityMigrations,
 ]

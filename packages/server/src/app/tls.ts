@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import {
   challengeRoute,
   listCertifiedNames,
@@ -9,7 +8,7 @@ import {
   whereNameLeads,
   zoneOf,
 } from '#features/certificates/index.ts'
-import { type AcmeConfig, ConfigError, type TlsConfig } from '#infra/config/index.ts'
+import type { AcmeConfig, TlsConfig } from '#infra/config/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import { createEgress, type Egress } from '#infra/egress/index.ts'
 import { type RawRoute, type SecureListening, secureListening } from '#infra/http/index.ts'
@@ -19,9 +18,10 @@ import {
   type Certificates,
   ServedCertificates,
 } from '#infra/tls/index.ts'
+import { nowSecs } from '#lib/clock.ts'
 import { PeriodicWork } from '#lib/periodic-work.ts'
 import type { Addresses } from './addresses.ts'
-import { tellingOfFiles } from './check-tls-files.ts'
+import { readAuthorityCertificate, tellingOfFiles } from './check-tls-files.ts'
 import type { Features } from './features.ts'
 import type { Services } from './services.ts'
 import { version } from './version.ts'
@@ -59,9 +59,14 @@ async function openFiles(
       certFile,
       keyFile,
       clock,
-      onLoaded({ notAfter }) {
+      onLoaded({ notBefore, notAfter }) {
         metrics.certificates({ names: 1, missing: 0, failing: 0, firstEnd: notAfter })
-        logger.info({ certFile, expiresAt: new Date(notAfter * 1000).toISOString() }, 'serving a certificate')
+        const [validFrom, expiresAt] = [notBefore, notAfter].map((secs) =>
+          new Date(secs * 1000).toISOString(),
+        )
+        const isValid = notBefore <= nowSecs(clock) && nowSecs(clock) < notAfter
+        if (isValid) logger.info({ certFile, expiresAt }, 'serving a certificate')
+        else logger.warn({ certFile, validFrom, expiresAt }, 'serving a certificate that is not valid now')
       },
       onRefused: (err) => logger.error({ err, certFile }, 'a changed certificate cannot be served'),
     })
@@ -156,12 +161,4 @@ async function openAuthorityEgress(
     loopGuard,
     trustedCertificates: [certificate],
   })
-}
-
-/** The certificate that a private authority's own https is checked with. Throws a `ConfigError`. */
-export async function readAuthorityCertificate(caFile: string): Promise<string> {
-  const certificate = await readFile(caFile, 'utf8').catch(() => '')
-  if (certificate.includes('-----BEGIN CERTIFICATE-----')) return certificate
-  const message = `has no certificate in PEM form: ${caFile}`
-  throw new ConfigError([{ variable: 'ACME_CA_FILE', message }])
 }

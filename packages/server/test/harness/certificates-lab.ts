@@ -1,5 +1,6 @@
 import { createSecretKey } from 'node:crypto'
 import {
+  certificateAuthorityMigrations,
   certificatesMigrations,
   findState,
   noteNameChange,
@@ -20,7 +21,11 @@ const vault = openVault({ masterKey: createSecretKey(Buffer.alloc(32, 1)) })
 
 /** Inside a suite of `eachDialect`: the processes of a server that gets its certificates from a fake authority. */
 export function certificatesLab(open: OpenTestDatabase) {
-  const openLab = jobsLab(open, [...jobsMigrations, ...certificatesMigrations])
+  const openLab = jobsLab(open, [
+    ...jobsMigrations,
+    ...certificatesMigrations,
+    ...certificateAuthorityMigrations,
+  ])
 
   async function lab(names: readonly string[] = [certifiedName]) {
     const made = await openLab()
@@ -28,7 +33,7 @@ export function certificatesLab(open: OpenTestDatabase) {
     const wanted = new Set(names)
     const told: string[][] = []
     const leads = new Map<string, 'here' | 'elsewhere' | 'unknown'>()
-    const addProcess = async (nodeId: string) => {
+    const addProcess = async (nodeId: string, directoryUrl = authority.directoryUrl) => {
       const node = made.addNode(nodeId)
       const certification = openCertification({
         ...made,
@@ -36,7 +41,7 @@ export function certificatesLab(open: OpenTestDatabase) {
         logger: silentLogger,
         jobs: node.jobs,
         egress: authority,
-        directoryUrl: authority.directoryUrl,
+        directoryUrl,
         email: 'admin@example.org',
         challenge: 'http-01',
         listNames: async () => wanted,

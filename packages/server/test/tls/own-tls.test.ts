@@ -14,8 +14,10 @@ import { closedPort } from '#harness/addresses.ts'
 import { createCertificate } from '#harness/certificates.ts'
 import type { CommandLine } from '#harness/command-line.ts'
 import { type LineBesideServer, openLineBesideServer } from '#harness/line-beside-server.ts'
+import { RecordedLog } from '#harness/recorded-log.ts'
 import { sendHttp2 } from '#harness/secure-site.ts'
 import { startSmtpServer } from '#harness/smtp-server.ts'
+import { TestClock } from '#harness/test-clock.ts'
 import { TestServer, testPassword } from '#harness/test-server.ts'
 import { tablesIn, tracesIn } from '#harness/traces.ts'
 import { serverTenant } from '#infra/db/index.ts'
@@ -182,6 +184,32 @@ describe('a server that ends TLS itself', () => {
     )
   })
 
+  test('does not send a proxy that has ended TLS to itself, nor anybody to a host that is none', async () => {
+    const env = { TLS: 'files', LISTEN_TLS: '127.0.0.1:0', ...files(), TRUSTED_PROXIES: '127.0.0.1' }
+    await using behind = await TestServer.start({ env })
+    const ask = async (headers: Record<string, string>) => {
+      const port = behind.running.plainPort
+      const asked = plainRequest({ host: '127.0.0.1', port, headers: { host: base, ...headers } }).end()
+      const [answer] = await once(asked, 'response')
+      return { status: answer.statusCode, location: answer.headers.location, text: await text(answer) }
+    }
+    expect(await ask({ 'x-forwarded-proto': 'https' })).toMatchObject({
+      status: 421,
+      text: expect.stringContaining('TLS=off'),
+    })
+    for (const host of ['evil.example/"><script>', 'a@evil.example', 'evil.example\\x', 'a b'])
+      expect(await ask({ 'x-forwarded-host': host })).toMatchObject({ status: 400, location: undefined })
+    expect((await ask({ 'x-forwarded-host': wiki })).location).toContain(`https://${wiki}:`)
+  })
+
+  test('tells of a certificate that is not valid at this time', async () => {
+    const log = new RecordedLog()
+    const env = { TLS: 'files', LISTEN_TLS: '127.0.0.1:0', ...files() }
+    const clock = new TestClock(Date.now() + 30 * 86_400_000)
+    await using _ = await TestServer.start({ env, clock, logger: log.logger })
+    expect(log.of('serving a certificate that is not valid now')).toHaveLength(1)
+  })
+
   test('answers without TLS for its health, and nothing of its tenants', async () => {
     expect(await askPlain('/healthz')).toMatchObject({ status: 200, text: 'ok\n' })
     expect((await askPlain('/readyz')).status).toBe(200)
@@ -265,6 +293,7 @@ describe('a server whose certificate authority does not answer', () => {
     expect(await ask(`${challenge}aaaaaaaaaaaaaaaaaaaaaa`)).toEqual({ status: 404, text: '' })
     const { certificates } = await line.json('certificate', 'list')
     expect(certificates).toMatchObject([{ name, state: 'failing', failures: 1 }])
+    expect((await line.run(['certificate', 'list'])).out).toContain(certificates[0].advice)
     const { text: metrics } = await alone.running.services.metrics.scrape()
     expect(metrics).toContain('kith_certificates_missing')
     const renewed = await line.json('certificate', 'renew', name)

@@ -25,6 +25,8 @@ interface CertificateTable {
   warned_stage: number
   unwanted_since: number | null
   created_at: number
+  /** Of the authority that it is, or is to be, from; null until the first sweep. */
+  directory: string | null
 }
 export interface CertificateTables {
   certificates: CertificateTable

@@ -10,6 +10,13 @@ export const certificatesMigrations: readonly Migration[] = [
   },
 ]
 
+export const certificateAuthorityMigrations: readonly Migration[] = [
+  {
+    id: '0055_certificate_authority',
+    up: (schema) => schema.addColumn('certificates', 'directory', 'text null'),
+  },
+]
+
 async function createCertificates(schema: MigrationSchema): Promise<void> {
   await schema.createTable(
     'certificates',

@@ -346,6 +346,42 @@ onSqlite('certificates by and by', (open) => {
     expect((await made.state())?.notAfter).toBeDefined()
   })
 
+  test('are got from another authority when it takes the place of the first, whatever that had refused', async () => {
+    const limited = 'bob.example.net'
+    const made = await lab([name, limited])
+    made.authority.answer = limiting(limited)
+    await made.look()
+    await pass(made, 30_000)
+    expect(await made.state(limited)).toMatchObject({ fault: { kind: 'rateLimited' } })
+    made.authority.answer = (path, payload) =>
+      path === '/new-order' && 'replaces' in (payload as object)
+        ? problem('malformed', 'no issuer of mine')
+        : undefined
+    made.authority.window = () => [made.clock.now() + 50 * day, made.clock.now() + 51 * day]
+    made.first.crash()
+    const other = await made.addProcess('other', `${made.authority.directoryUrl}/other`)
+    await pass({ clock: made.clock, first: other }, 10 * 60_000)
+    expect((await findStored(made.reader, name))?.version).toBe(2)
+    expect(await made.state(limited)).toMatchObject({ fault: undefined, notAfter: expect.any(Number) })
+    expect(new Set(made.authority.orders.map((order) => order.account)).size).toBe(2)
+    await pass({ clock: made.clock, first: other }, day)
+    expect((await findStored(made.reader, name))?.version).toBe(2)
+  })
+
+  test('are renewed without the one that they replace after a failure', async () => {
+    const made = await lab()
+    const now = made.clock.now()
+    made.authority.window = (orders) => [now + 2 * orders * day, now + (2 * orders + 1) * day]
+    await made.look()
+    await pass(made, 30_000)
+    made.authority.answer = (path, payload) =>
+      path === '/new-order' && 'replaces' in (payload as object)
+        ? problem('serverInternal', 'no such certificate')
+        : undefined
+    await pass(made, 3.5 * day, 60)
+    expect((await findStored(made.reader, name))?.version).toBe(2)
+  })
+
   test('of an order whose account was deactivated in the middle are ordered again', async () => {
     const made = await begun()
     made.clock.advance(2 * 3_600_000)

@@ -1,7 +1,7 @@
 export type { CertificateState } from './certificate.ts'
 export { describeLife, hasEnded } from './certificate.ts'
 export { eachPage, findState, findStored, pageStates, summarize } from './certificate-store.ts'
-export { certificatesMigrations } from './certificates-migrations.ts'
+export { certificateAuthorityMigrations, certificatesMigrations } from './certificates-migrations.ts'
 export { listCertifiedNames, whereNameLeads, zoneOf } from './certified-names.ts'
 export { challengeRoute } from './challenge-route.ts'
 export { forgetNames } from './forget-names.ts'

@@ -29,6 +29,27 @@ export async function insertNames(tx: Writer, names: readonly NewName[], now: nu
     .execute()
 }
 
+/** Has everything begin anew at another authority: certificates of the former one are served until there are new ones. */
+export async function moveToAuthority(tx: Writer, directory: string, now: number): Promise<void> {
+  const move = (change: Parameters<typeof update>[1]) => update(tx, { ...change, directory })
+  await move({
+    next_attempt_at: 0,
+    failures: 0,
+    failing_since: null,
+    error_kind: null,
+    error_detail: null,
+    order_url: null,
+    sealed_order_key: null,
+    order_started_at: null,
+  })
+    .set((row) => ({
+      renew_at: row.case().when('renew_at', '>', now).then(now).else(row.ref('renew_at')).end(),
+    }))
+    .where('directory', '!=', directory)
+    .execute()
+  await move({}).where('directory', 'is', null).execute()
+}
+
 /** Writes since when the names are not answered for; undefined where they are again. */
 export async function setUnwanted(
   tx: Writer,

@@ -1,14 +1,10 @@
+import { LRUCache } from 'lru-cache'
 import { type Database, serverTenant } from '#infra/db/index.ts'
 import type { Egress } from '#infra/egress/index.ts'
 import { type Jobs, recurring } from '#infra/jobs/index.ts'
 import type { Vault } from '#infra/keys/index.ts'
 import type { Logger } from '#infra/telemetry/index.ts'
-import {
-  type ChallengeType,
-  challengeCertificate,
-  type KeptCertificate,
-  type KeyPair,
-} from '#infra/tls/index.ts'
+import { type ChallengeType, challengeCertificate, type KeyPair } from '#infra/tls/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { findStored } from './certificate-store.ts'
 import { ChallengeAnswers } from './challenge-answers.ts'
@@ -35,13 +31,15 @@ interface CertificationDeps extends Pick<SweepDeps, 'listNames' | 'zoneOf'>, Pic
 /** Certificates of the names that this server answers for. */
 export interface Certification {
   /** What is served for a name. */
-  read(name: string): Promise<KeptCertificate | undefined>
+  read(name: string): Promise<KeyPair | undefined>
   /** The text that proves a token to an authority that asks by http. */
   answer(token: string): Promise<string | undefined>
   /** The certificate that proves a name to an authority that asks in a handshake. */
   proof(name: string): Promise<KeyPair | undefined>
 }
 
+// As many as orders under way that are looked at.
+const maxProofs = 200
 const sweepEveryMs = 5 * 60_000
 
 /** Registers the jobs that get and renew certificates. */
@@ -62,12 +60,14 @@ export function openCertification(deps: CertificationDeps): Certification {
     run: () => reportFailing(deps),
   })
   const answers = new ChallengeAnswers(db)
+  // Strangers may ask too, and each costs a key.
+  const proofs = new LRUCache<string, Promise<KeyPair>>({ max: maxProofs })
   return {
     async read(name) {
       const stored = await findStored(db.reader(serverTenant), name)
       if (!stored) return undefined
       const key = vault.unseal(certificateKeySeal, serverTenant, stored.sealedKey)
-      return { cert: stored.chain, key: Buffer.from(key).toString(), version: stored.version }
+      return { cert: stored.chain, key: Buffer.from(key).toString() }
     },
     async answer(token) {
       const found = await answers.find((one) => one.token === token && one.type === 'http-01')
@@ -75,7 +75,11 @@ export function openCertification(deps: CertificationDeps): Certification {
     },
     async proof(name) {
       const found = await answers.find((one) => one.name === name && one.type === 'tls-alpn-01')
-      return found && (await challengeCertificate(name, found.keyAuthorization))
+      if (!found) return undefined
+      const { keyAuthorization } = found
+      const proof = proofs.get(keyAuthorization) ?? challengeCertificate(name, keyAuthorization)
+      proofs.set(keyAuthorization, proof)
+      return await proof
     },
   }
 }

@@ -91,7 +91,8 @@ async function begin(deps: OrderDeps, state: CertificateState): Promise<void> {
   if (leads === 'unknown') throw new AcmeError('dnsUnknown', 'the DNS did not answer')
   if (!(await takeTurn(deps, name))) return
   const sealedKey = vault.seal(certificateKeySeal, serverTenant, Buffer.from(await newPrivateKey()))
-  const stored = await findStored(db.reader(serverTenant), name)
+  // After a failure without it, whatever the authority had against it.
+  const stored = state.failures === 0 ? await findStored(db.reader(serverTenant), name) : undefined
   const replaces = stored && (await certificateId(stored.chain))
   const { url } = await account.use((client) =>
     client.newOrder(name, replaces).catch((error: unknown) => {

@@ -8,7 +8,7 @@ import { type CertificateState, nextRenewal } from './certificate.ts'
 import { eachPage, findState, listDue, listToAsk, setRenewal } from './certificate-store.ts'
 import { deleteChallengesBefore } from './challenge-store.ts'
 import { holdDue } from './hold-store.ts'
-import { deleteUnwanted, insertNames, setUnwanted } from './name-store.ts'
+import { deleteUnwanted, insertNames, moveToAuthority, setUnwanted } from './name-store.ts'
 import type { Account } from './open-account.ts'
 import { orderJob } from './order-certificate.ts'
 
@@ -18,6 +18,7 @@ export interface SweepDeps {
   readonly logger: Pick<Logger, 'warn' | 'info'>
   readonly jobs: Pick<Jobs, 'enqueueAll'>
   readonly account: Account
+  readonly directoryUrl: string
   /** The names that this server answers for. */
   listNames(): Promise<ReadonlySet<string>>
   /** By what authorities limit: the registered domain of a name. */
@@ -51,7 +52,9 @@ const keptUnwantedSecs = 30 * daySecs
 
 /** Compares what is kept with the names that this server answers for, and orders what is due. */
 export async function sweepCertificates(deps: SweepDeps): Promise<void> {
+  const { db, clock, directoryUrl } = deps
   await matchNames(deps)
+  await db.transact(serverTenant, (tx) => moveToAuthority(tx, directoryUrl, nowSecs(clock)))
   await enqueueDue(deps)
   // Last: an authority that does not answer takes long.
   await askForRenewals(deps)

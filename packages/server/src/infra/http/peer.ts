@@ -25,14 +25,19 @@ export function createPeerReader(trustedProxies: readonly string[]): PeerReader 
     const isEncrypted = 'encrypted' in request.socket
     if (!isTrusted(ip)) return { ip, host: hostOf(request.headers.host), isSecure: isEncrypted }
     const { headers } = request
-    const forwardedHost = lastOf(headers['x-forwarded-host']) ?? headers.host
+    const forwardedHost = lastOf(headers['x-forwarded-host'])
     const forwardedProto = lastOf(headers['x-forwarded-proto'])
     return {
       ip: nearestStranger(listOf(headers['x-forwarded-for']), ip, isTrusted),
-      host: hostOf(forwardedHost),
+      host: forwardedHost === undefined ? hostOf(headers.host) : forwardedHostOf(forwardedHost),
       isSecure: forwardedProto === undefined ? isEncrypted : forwardedProto.toLowerCase() === 'https',
     }
   }
+}
+
+/** A proxy may pass on what a client has written. */
+function forwardedHostOf(text: string): string | undefined {
+  return isHost(text) ? hostOf(text) : undefined
 }
 
 /** Tells whether an address is one of the trusted proxies'. */
@@ -85,6 +90,12 @@ function lastOf(header: string | string[] | undefined): string | undefined {
 }
 
 const longestHost = 260
+const hostForm = /^(?:\[[0-9a-f:.]{2,45}\]|[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*\.?)(?::\d{0,5})?$/i
+
+/** Whether a text is a host name or an address, perhaps with a port. */
+export function isHost(text: string): boolean {
+  return text.length <= longestHost && hostForm.test(text)
+}
 
 /** The host of a `Host` header in the form in which tenants are looked up. */
 export function hostOf(header: string | undefined): string | undefined {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { isHost } from './peer.ts'
 
 /** Brings a request into the one form that is routed: a path, and one host. False when it has no such form
  * (RFC 9112 section 3.2): with two hosts, server and proxy could each believe another one. */
@@ -13,14 +14,6 @@ export function normalizeTarget(request: IncomingMessage): boolean {
   request.headers.host = absolute[1]
   request.url = absolute[2] ?? '/'
   return true
-}
-
-const maxHostLength = 260
-const hostForm = /^(?:\[[0-9a-f:.]{2,45}\]|[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*\.?)(?::\d{0,5})?$/i
-
-/** A host name or an address, perhaps with a port. */
-function isHost(text: string): boolean {
-  return text.length <= maxHostLength && hostForm.test(text)
 }
 
 function countHosts(rawHeaders: readonly string[]): number {

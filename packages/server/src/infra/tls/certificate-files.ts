@@ -24,6 +24,8 @@ export class CertificateFiles implements Certificates, AsyncDisposable {
   // As they were read last.
   #texts: KeyPair
   #chain: CheckedChain
+  // What was told last of files that are not served.
+  #refused: string | undefined
   #tell: (pair: KeyPair) => void = () => undefined
 
   private constructor(options: FilesOptions, texts: KeyPair) {
@@ -34,7 +36,7 @@ export class CertificateFiles implements Certificates, AsyncDisposable {
       clock: options.clock,
       everyMs,
       work: () => this.#reload(),
-      onError: (error) => options.onRefused(error),
+      onError: (error) => this.#refuse(error),
     })
   }
 
@@ -58,6 +60,7 @@ export class CertificateFiles implements Certificates, AsyncDisposable {
 
   /** Reads the files now. Never rejects. */
   reload(): Promise<void> {
+    this.#refused = undefined
     return this.#work.run()
   }
 
@@ -66,10 +69,18 @@ export class CertificateFiles implements Certificates, AsyncDisposable {
     await this.#work.settled()
   }
 
+  #refuse(error: unknown): void {
+    const told = String(error)
+    if (told !== this.#refused) this.#options.onRefused(error)
+    this.#refused = told
+  }
+
   async #reload(): Promise<void> {
     const texts = await readFiles(this.#options)
-    if (texts.cert === this.#texts.cert && texts.key === this.#texts.key) return
-    this.#chain = checkChain(texts.cert, texts.key)
+    const isOld = texts.cert === this.#texts.cert && texts.key === this.#texts.key
+    if (!isOld) this.#chain = checkChain(texts.cert, texts.key)
+    this.#refused = undefined
+    if (isOld) return
     this.#texts = texts
     this.#tell({ cert: this.#chain.pem, key: texts.key })
     this.#options.onLoaded(this.#chain)

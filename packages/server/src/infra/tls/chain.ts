@@ -11,6 +11,7 @@ export interface CheckedChain {
 
 const blockForm = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g
 const maxCertificates = 10
+const servedCurves = new Set(['prime256v1', 'secp384r1', 'secp521r1'])
 
 /** Why a chain cannot be served, as a sentence. */
 export class ChainError extends Error {
@@ -24,7 +25,13 @@ export function checkChain(text: string, key: string): CheckedChain {
   if (blocks.length > maxCertificates) throw new ChainError('There are too many certificates.')
   const [leaf, ...above] = blocks.map(readCertificate)
   if (!leaf) throw new ChainError('There is no certificate in PEM form.')
-  if (!leaf.checkPrivateKey(readKey(key))) throw new ChainError('The certificate belongs to another key.')
+  const privateKey = readKey(key)
+  const curve = privateKey.asymmetricKeyDetails?.namedCurve
+  if (curve !== undefined && !servedCurves.has(curve))
+    throw new ChainError(
+      `The key is on the curve ${curve}, which clients do not take: P-256 is taken by all.`,
+    )
+  if (!leaf.checkPrivateKey(privateKey)) throw new ChainError('The certificate belongs to another key.')
   let below = leaf
   for (const issuer of above) {
     if (!below.checkIssued(issuer))

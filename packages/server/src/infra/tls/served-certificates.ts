@@ -3,21 +3,16 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '#lib/clock.ts'
 import type { Certificates, KeyPair } from './certificates.ts'
 
-/** A certificate as it is kept; another version has another key or chain. */
-export interface KeptCertificate extends KeyPair {
-  readonly version: number
-}
-
 interface ServedOptions {
   readonly clock: Pick<Clock, 'now'>
   /** Reads the certificate of a name, if there is one. */
-  read(name: string): Promise<KeptCertificate | undefined>
+  read(name: string): Promise<KeyPair | undefined>
   /** Told why a certificate could not be read or used, once a minute. */
   onError(error: unknown): void
 }
 
 interface Entry {
-  readonly version: number | undefined
+  readonly cert: string | undefined
   readonly context: SecureContext | undefined
   readonly readAtMs: number
 }
@@ -75,8 +70,8 @@ export class ServedCertificates implements Certificates {
     const readAtMs = this.#options.clock.now()
     try {
       const found = await this.#options.read(name)
-      const context = found?.version === known?.version ? known?.context : found && createSecureContext(found)
-      const entry = { version: found?.version, context, readAtMs }
+      const context = found?.cert === known?.cert ? known?.context : found && createSecureContext(found)
+      const entry = { cert: found?.cert, context, readAtMs }
       if (context) this.#kept.set(name, entry)
       else {
         this.#kept.delete(name)

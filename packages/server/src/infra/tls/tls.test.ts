@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer as createHttpsServer } from 'node:https'
@@ -139,6 +140,11 @@ describe('handshakes of authorities', () => {
   })
 })
 
+function keyOnOddCurve(): string {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'secp256k1' })
+  return String(privateKey.export({ type: 'pkcs8', format: 'pem' }))
+}
+
 describe('a chain', () => {
   test('is taken with its key, for its names', () => {
     const { pem, notBefore, notAfter } = checkChain(`text before\n${alice.cert}\ntext after`, alice.key)
@@ -150,6 +156,7 @@ describe('a chain', () => {
   test.each([
     ['no certificate', () => ['', alice.key], 'no certificate'],
     ['another key', () => [alice.cert, bob.key], 'another key'],
+    ['a key that browsers do not take', () => [alice.cert, keyOnOddCurve()], 'the curve secp256k1'],
     ['a key that is none', () => [alice.cert, 'key'], 'private key cannot be read'],
     ['one that did not issue it', () => [alice.cert + bob.cert, alice.key], 'not in order'],
     ['too many', () => [alice.cert.repeat(11), alice.key], 'too many'],
@@ -168,7 +175,7 @@ describe('certificates by name', () => {
   function lab() {
     const clock = new TestClock()
     const asked: string[] = []
-    const kept = new Map([['alice.example', { ...alice, version: 1 }]])
+    const kept = new Map([['alice.example', alice]])
     let isAway = false
     const goAway = () => {
       isAway = true
@@ -193,9 +200,14 @@ describe('certificates by name', () => {
     expect(asked).toEqual(['alice.example'])
     clock.advance(5_000)
     expect(await served.find('alice.example')).toBe(first)
-    kept.set('alice.example', { ...bob, version: 2 })
+    kept.set('alice.example', bob)
+    clock.advance(5_000)
+    const second = await served.find('alice.example')
+    expect(second).not.toBe(first)
+    kept.set('alice.example', alice)
+    expect(await served.find('alice.example')).toBe(second)
     served.forget('alice.example')
-    expect(await served.find('alice.example')).not.toBe(first)
+    expect(await served.find('alice.example')).not.toBe(second)
   })
 
   test('that are not there are asked for once in a while, and names that are none never', async () => {
@@ -246,4 +258,11 @@ test('files of an operator are looked at again, and served only together', async
   await files.reload()
   expect(told).toEqual([alice.cert.trim(), bob.cert.trim()])
   expect(createSecureContext(bob)).toBeDefined()
+  await rm(keyFile)
+  await files.reload()
+  expect(refused).toHaveLength(3)
+  // It is told once, however often the files are looked at.
+  clock.advance(30_000)
+  await files[Symbol.asyncDispose]()
+  expect(refused).toHaveLength(3)
 })

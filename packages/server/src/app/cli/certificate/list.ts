@@ -10,7 +10,7 @@ export const listCertificates: Command = {
   positionals: [],
   options: {},
   run: (input) =>
-    withProgram(input, async ({ services: { db, clock } }) => {
+    withProgram(input, async ({ services: { db, clock, config } }) => {
       const now = nowSecs(clock)
       const states = (await Array.fromAsync(eachPage(db))).flat()
       const certificates = states.map((state) => viewOf(state, now))
@@ -20,7 +20,12 @@ export const listCertificates: Command = {
         expiresAt?.slice(0, 10) ?? '-',
         error ? `${error.kind}: ${error.detail}` : '',
       ])
-      const text = rows.length === 0 ? 'No names yet.' : columns(rows)
+      const advice = new Set(certificates.flatMap(({ advice }) => advice ?? []))
+      const text = [
+        ...(config.tls.kind === 'acme' ? [] : ['This server gets no certificates itself (TLS).']),
+        ...(rows.length === 0 ? ['No names yet.'] : columns(rows)),
+        ...advice,
+      ]
       return { text, data: { certificates } }
     }),
 }

@@ -1,6 +1,7 @@
 import { type CertificateState, eachPage, findState, renewCertificate } from '#features/certificates/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
+import { findRunningServer } from '../../lock-data-dir.ts'
 import type { Command } from '../command.ts'
 import { type Program, withProgram } from '../open-program.ts'
 
@@ -26,7 +27,8 @@ export const renewCertificates: Command = {
         if (heldUntil === undefined) renewed.push(name)
         else held.push(name)
       }
-      return { text: sentences(renewed, held), data: { renewed, held }, ok: held.length === 0 }
+      const isRunning = (await findRunningServer(program.services.config)) !== undefined
+      return { text: sentences({ renewed, held, isRunning }), data: { renewed, held }, ok: held.length === 0 }
     }),
 }
 
@@ -44,9 +46,21 @@ async function findMeant(
   return [state]
 }
 
-function sentences(renewed: readonly string[], held: readonly string[]): string[] {
+function sentences({
+  renewed,
+  held,
+  isRunning,
+}: {
+  readonly renewed: readonly string[]
+  readonly held: readonly string[]
+  readonly isRunning: boolean
+}): string[] {
   const lines = [
-    ...renewed.map((name) => `${name} is renewed by the running server.`),
+    ...renewed.map((name) =>
+      isRunning
+        ? `${name} is renewed by the running server.`
+        : `${name} is renewed once a server runs: none has this DATA_DIR now.`,
+    ),
     ...held.map((name) => `${name} waits: the authority limits how much it issues for its domain.`),
   ]
   return lines.length === 0 ? ['No name has failed.'] : lines

@@ -23,6 +23,7 @@ import { examineCertificates } from './examine-certificates.ts'
 import { examineData } from './examine-data.ts'
 import { examineMachine } from './examine-machine.ts'
 import { examineNetwork } from './examine-network.ts'
+import { nearHost } from './examine-ports.ts'
 import { examineWork } from './examine-work.ts'
 import type { Finding } from './finding.ts'
 
@@ -280,6 +281,16 @@ describe('the port', () => {
       message: '192.0.2.1:80 cannot be listened on (EADDRNOTAVAIL).',
     })
   })
+})
+
+test.each([
+  // A machine may be without IPv6.
+  ['::', '127.0.0.1'],
+  ['0.0.0.0', '127.0.0.1'],
+  ['::1', '::1'],
+  ['localhost', 'localhost'],
+])('a server that listens on %s is asked at %s', (host, near) => {
+  expect(nearHost(host)).toBe(near)
 })
 
 describe('the other ports', () => {

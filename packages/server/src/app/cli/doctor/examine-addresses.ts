@@ -119,7 +119,7 @@ function verdictOn(
       if (unknownAuthority.test(code))
         return warning(
           `${wrong} this machine does not know the authority of its certificate (${code}).`,
-          'Add the certificates between to the file that is served. With an authority of your own name the file with its certificate in NODE_EXTRA_CA_CERTS, in the environment of every server and command that is to trust it (docs/operations/tls.md, A certificate of your own).',
+          'Where TLS_CERT or a proxy serves it, add the certificates between to its file. With an authority of your own name the file with its certificate in NODE_EXTRA_CA_CERTS, in the environment of every server and command that is to trust it (docs/operations/tls.md, A certificate of your own).',
         )
       return warning(
         `${wrong} its certificate is not accepted (${code}).`,

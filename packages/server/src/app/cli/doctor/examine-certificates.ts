@@ -9,7 +9,8 @@ import type { Config } from '#infra/config/index.ts'
 import type { Database } from '#infra/db/index.ts'
 import { checkChain, isForName, readFiles } from '#infra/tls/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
-import { readAuthorityCertificate } from '../../tls.ts'
+import { readAuthorityCertificate } from '../../check-tls-files.ts'
+import { counted } from '../help.ts'
 import { examine, type Finding, ok, problem, type Verdict, warning } from './finding.ts'
 
 interface CertificatesDeps {
@@ -45,9 +46,11 @@ async function examineFiles(
   files: Parameters<typeof readFiles>[0],
 ): Promise<Verdict> {
   const { cert, key } = await readFiles(files)
-  const { pem, notAfter } = checkChain(cert, key)
+  const { pem, notBefore, notAfter } = checkChain(cert, key)
   const days = Math.floor((notAfter - nowSecs(clock)) / daySecs)
   if (days < 0) return problem('The certificate in TLS_CERT has ended.', 'Renew it.')
+  if (notBefore > nowSecs(clock))
+    return problem('The certificate in TLS_CERT is not valid yet.', 'Check the clock of this machine.')
   if (!isForName(pem, config.baseIdTag))
     return warning(
       `The certificate in TLS_CERT is not for ${config.baseIdTag}.`,
@@ -67,7 +70,9 @@ async function examineNames({ clock }: CertificatesDeps, db: Database | undefine
   if (failing.length > 0) return told(failing, now)
   if (missing.length > 0) return ok(`${namesOf(missing)}: a certificate is on its way.`)
   const first = Math.min(...wanted.map(({ notAfter = 0 }) => notAfter))
-  return ok(`All ${wanted.length} names have one; the first ends in ${daysTo(first, now)} days.`)
+  return ok(
+    `${counted(wanted.length, 'name')} with a certificate; the first ends in ${daysTo(first, now)} days.`,
+  )
 }
 
 function told(failing: readonly CertificateState[], now: number): Verdict {

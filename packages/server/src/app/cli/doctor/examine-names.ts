@@ -6,6 +6,7 @@ import type { Database } from '#infra/db/index.ts'
 import { createDnsResolver, type DnsAnswer, type DnsResolver } from '#infra/dns/index.ts'
 import type { Vault } from '#infra/keys/index.ts'
 import type { Clock } from '#lib/clock.ts'
+import { nearHost, shownAddress } from './examine-ports.ts'
 import { examine, type Finding, ok, type Verdict, warning } from './finding.ts'
 
 interface NamesDeps {
@@ -27,7 +28,7 @@ export function examineNames(deps: NamesDeps): Promise<Finding>[] {
 }
 
 async function examineZones(deps: NamesDeps, listen: ListenAddress): Promise<Verdict> {
-  const shown = `${listen.host}:${listen.port}`
+  const shown = shownAddress(listen)
   if (listen.port === 0) return ok('Each start picks a free port.')
   const zones = await listZones(deps)
   if (zones.length === 0) return ok('No tenant gives names: every question is refused.')
@@ -63,13 +64,7 @@ function isSame(one: DnsAnswer, other: DnsAnswer): boolean {
   return [...one.records].sort().join('\n') === [...other.records].sort().join('\n')
 }
 
-/** Where to ask a server that listens everywhere: on this machine. */
+/** The resolver takes no names. */
 function serverOf({ host, port }: ListenAddress): string {
-  const everywhere: Readonly<Record<string, string>> = {
-    '0.0.0.0': '127.0.0.1',
-    '::': '::1',
-    localhost: '127.0.0.1',
-  }
-  const address = everywhere[host] ?? host
-  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
+  return shownAddress({ host: host === 'localhost' ? '127.0.0.1' : nearHost(host), port })
 }

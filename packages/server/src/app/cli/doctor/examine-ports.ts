@@ -59,14 +59,10 @@ async function findUrl(config: Config): Promise<string | undefined> {
 }
 
 /** A server that runs was told another address than this command: the variables of its start are not these. */
-function otherListen(
-  { host, port }: ListenAddress,
-  holder: Holder,
-  url: string | undefined,
-): Verdict | undefined {
-  if (holder !== 'nobody' || url === undefined || port === 0) return undefined
+function otherListen(address: ListenAddress, holder: Holder, url: string | undefined): Verdict | undefined {
+  if (holder !== 'nobody' || url === undefined || address.port === 0) return undefined
   return warning(
-    `The server answers at ${url}, and LISTEN is ${host}:${port} here.`,
+    `The server answers at ${url}, and LISTEN is ${shownAddress(address)} here.`,
     'Run kith with the same variables as the server: in its working directory, with a .env file that both read. Other findings may be wrong until then.',
   )
 }
@@ -110,21 +106,26 @@ async function takesConnections({ host, port }: ListenAddress): Promise<boolean>
 
 /** Not with the egress client, which is not allowed to call this machine. */
 async function answersHealthz({ host, port }: ListenAddress): Promise<boolean> {
-  const near = nearHost(host)
-  const name = near.includes(':') ? `[${near}]` : near
   const signal = AbortSignal.timeout(healthTimeoutMs)
-  const answer = await fetch(`http://${name}:${port}/healthz`, { signal }).catch(() => undefined)
+  const answer = await fetch(`http://${shownAddress({ host: nearHost(host), port })}/healthz`, {
+    signal,
+  }).catch(() => undefined)
   return answer?.status === 200
 }
 
-/** Where to ask a server that listens everywhere: on this machine. */
+/** Where to ask a server that listens everywhere: on this machine, which may be without IPv6. */
 export function nearHost(host: string): string {
-  const everywhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
-  return everywhere[host] ?? host
+  return host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
 }
 
-function verdictOn(variable: string, { host, port }: ListenAddress, state: Holder | 'missing'): Verdict {
-  const shown = `${host}:${port}`
+/** As it stands in a URL. */
+export function shownAddress({ host, port }: ListenAddress): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+function verdictOn(variable: string, address: ListenAddress, state: Holder | 'missing'): Verdict {
+  const { port } = address
+  const shown = shownAddress(address)
   if (port === 0) return ok('Each start picks a free port.')
   switch (state) {
     case 'a server':
@@ -139,11 +140,12 @@ function verdictOn(variable: string, { host, port }: ListenAddress, state: Holde
     case 'another program':
       return problem(`Another program has ${shown}.`, `Stop it, or choose another ${variable}.`)
     default:
-      return problem(`${shown} cannot be listened on (${state.code}).`, adviceOn(variable, port, state.code))
+      // The service may have a right that a command of the same user has not.
+      if (state.code === 'EACCES' && port <= lastPrivilegedPort)
+        return warning(
+          `Nothing listens on ${shown}, and this user may not try it.`,
+          `Start the server. A user without rights has ports below ${lastPrivilegedPort + 1} by deploy/kith-ports.conf (docs/operations/tls.md).`,
+        )
+      return problem(`${shown} cannot be listened on (${state.code}).`, `Choose another ${variable}.`)
   }
-}
-
-function adviceOn(variable: string, port: number, code: string | undefined): string {
-  if (code !== 'EACCES' || port > lastPrivilegedPort) return `Choose another ${variable}.`
-  return `A user without rights may not have ports below ${lastPrivilegedPort + 1}: install deploy/kith-ports.conf (docs/operations/tls.md), or choose another ${variable}.`
 }
