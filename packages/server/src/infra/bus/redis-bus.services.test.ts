@@ -121,6 +121,7 @@ withRedis('the bus of processes that share a Redis', (redisUrl) => {
     one.bus.publish('kept', 'again')
     await expect.poll(() => kept.heard).toEqual(['again'])
     // A subscription that was made while Redis was away counts as well.
+    await untilHeard(two.bus, one.bus)
     two.bus.publish('here', 'from afar')
     await expect.poll(() => here.heard).toEqual(['still', 'from afar'])
     await expect.poll(() => one.logged.map(({ level }) => level)).toEqual(['warn', 'info'])
