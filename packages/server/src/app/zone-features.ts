@@ -5,7 +5,7 @@ import type { Services } from './services.ts'
 
 /** What the DNS says of the names that tenants of this server give. */
 export function openProviderZones(
-  { db, clock, config }: Services,
+  { db, clock, config, nodeBus }: Services,
   { settings, tenants }: Pick<IdentityFeatures, 'settings' | 'tenants'>,
   addresses: Addresses,
 ): ProviderZones {
@@ -13,6 +13,7 @@ export function openProviderZones(
   return openZones({
     db,
     clock,
+    nodeBus,
     settings,
     tenants,
     isProvider: openProvider({ db, clock, tenants, settings }).isProvider,

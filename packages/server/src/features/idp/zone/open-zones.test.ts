@@ -4,6 +4,7 @@ import { migrations } from '#app/migrations.ts'
 import { openSettings } from '#features/settings/index.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { SignInWorld, signInLab } from '#harness/sign-in-lab.ts'
+import { openLocalBus } from '#infra/bus/index.ts'
 import { insertIdentity, updateIdentity } from '../managed-identity-store.ts'
 import { openZones } from './open-zones.ts'
 
@@ -19,16 +20,17 @@ const alice = {
 } as const
 
 eachDialect('the zones of providers', (open) => {
-  test('show a change at once where it was made, and within two seconds elsewhere', async () => {
+  test('show a change at once where it is heard of, and within two seconds elsewhere', async () => {
     const world = new SignInWorld()
     const { clock } = world
     const db = await open({ migrations, clock })
     const { tenants, makeTenant, deps } = signInLab(db, world)
     const zone = await makeTenant('names.example')
-    const process = () =>
+    const process = (nodeBus = openLocalBus({ clock })) =>
       openZones({
         db,
         clock,
+        nodeBus,
         tenants,
         settings: openSettings({ db, clock, vault: deps.vault }),
         isProvider: async () => true,
@@ -36,18 +38,20 @@ eachDialect('the zones of providers', (open) => {
         discoveryNames: ['word', 'service'],
         serverUrlOf: (idTag) => `https://${idTag}`,
       })
-    const [here, there] = [process(), process()]
+    const shared = openLocalBus({ clock })
+    const [here, hearing, there] = [process(shared), process(shared), process()]
     const told = async (zones: typeof here, name: string, type: 'A' | 'TXT' = 'A') => {
       const { rcode, answers = [] } = await zones.answer({ name, type })
       return [rcode, ...answers.map(({ data }) => data)]
     }
-    for (const zones of [here, there]) expect(await told(zones, alice.idTag)).toEqual(['NXDOMAIN'])
+    for (const zones of [here, hearing, there]) expect(await told(zones, alice.idTag)).toEqual(['NXDOMAIN'])
 
     await db.transact(zone.tenantId, async (tx) => {
       await insertIdentity(tx, alice)
       await here.noteChange(tx, alice.idTag)
     })
-    expect(await told(here, alice.idTag)).toEqual(['NOERROR', '192.0.2.1'])
+    for (const zones of [here, hearing])
+      expect(await told(zones, alice.idTag)).toEqual(['NOERROR', '192.0.2.1'])
     for (const word of ['word', 'service'])
       expect(await told(here, `_${word}.${alice.idTag}`, 'TXT')).toEqual([
         'NOERROR',
@@ -76,6 +80,7 @@ eachDialect('the zones of providers', (open) => {
     const zones = openZones({
       db,
       clock,
+      nodeBus: openLocalBus({ clock }),
       tenants,
       settings: openSettings({ db, clock, vault: deps.vault }),
       isProvider: async ({ idTag }) => idTag === 'names.example',

@@ -1,5 +1,6 @@
 import type { IdTag } from '@kith/protocol'
-import { serverTenant, type Writer } from '#infra/db/index.ts'
+import type { NodeBus } from '#infra/bus/index.ts'
+import { serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
 import type { Zones } from '#infra/dns-server/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { answerQuestion } from './answer-question.ts'
@@ -8,8 +9,8 @@ import { ZoneMemory, type ZoneMemoryDeps } from './zone-memory.ts'
 import { findTransferPolicy } from './zone-settings.ts'
 import { raiseSerial } from './zone-store.ts'
 
-/** The zones of the providers on this server. Answers come from memory and may be 2 s old after another process changed
- * a name, and 5 s after it changed a setting. */
+/** The zones of the providers on this server. Answers come from memory. Processes tell each other of a changed name; where
+ * they cannot be reached, answers may be 2 s old. After another process changed a setting they may be 5 s old. */
 export interface ProviderZones extends Zones {
   /** Raises the serial with the change of a name that the provider of `tx` gives. */
   noteChange(tx: Writer, idTag: IdTag): Promise<void>
@@ -19,9 +20,29 @@ export interface ProviderZones extends Zones {
   noteSetting(tx: Writer, name: string): Promise<void>
 }
 
-export function openZones(given: ZoneMemoryDeps): ProviderZones {
+interface ZonesDeps extends ZoneMemoryDeps {
+  readonly nodeBus: Pick<NodeBus, 'publish' | 'subscribe'>
+}
+
+const channel = 'zones'
+
+/** What processes tell each other. */
+interface ChangedName {
+  readonly tenantId: TenantId
+  readonly idTag: IdTag
+}
+
+export function openZones({ nodeBus, ...given }: ZonesDeps): ProviderZones {
   const { clock, settings, discoveryNames } = given
   const memory = new ZoneMemory(given)
+  nodeBus.subscribe(channel, {
+    onMessage(message) {
+      const { tenantId, idTag } = JSON.parse(message) as ChangedName
+      memory.forgetSerial(tenantId)
+      memory.forgetNames(namesAround(idTag, discoveryNames))
+    },
+    onGap: () => memory.forgetAll(),
+  })
   const noteAll = async (tx: Writer) => {
     await raiseSerial(tx.as(serverTenant), nowSecs(clock))
     tx.afterCommit(() => memory.forgetAll())
@@ -38,10 +59,9 @@ export function openZones(given: ZoneMemoryDeps): ProviderZones {
     },
     async noteChange(tx, idTag) {
       await raiseSerial(tx, nowSecs(clock))
-      tx.afterCommit(() => {
-        memory.forgetSerial(tx.tenantId)
-        memory.forgetNames(namesAround(idTag, discoveryNames))
-      })
+      const changed: ChangedName = { tenantId: tx.tenantId, idTag }
+      // Reaches the listener above at once.
+      tx.afterCommit(() => nodeBus.publish(channel, JSON.stringify(changed)))
     },
     noteHosted: noteAll,
     async noteSetting(tx, name) {
