@@ -11,16 +11,21 @@ import { TestServer } from './test-server.ts'
 
 /** A server with a provider of names, and people who ask it for some: alice, bob and carol. */
 export class NameProvider implements AsyncDisposable {
-  readonly idTag = 'names.localhost'
+  readonly idTag: string
   readonly server: TestServer
 
-  private constructor(server: TestServer) {
+  private constructor(server: TestServer, idTag: string) {
     this.server = server
+    this.idTag = idTag
   }
 
-  static async start(env: Readonly<Record<string, string>> = {}): Promise<NameProvider> {
-    const made = new NameProvider(await TestServer.start({ env }))
-    for (const name of ['names', 'alice', 'bob', 'carol']) await made.server.createTenant(`${name}.localhost`)
+  static async start(
+    env: Readonly<Record<string, string>> = {},
+    idTag = 'names.localhost',
+  ): Promise<NameProvider> {
+    const made = new NameProvider(await TestServer.start({ env }), idTag)
+    for (const each of [idTag, 'alice.localhost', 'bob.localhost', 'carol.localhost'])
+      await made.server.createTenant(each)
     await made.set('idp.enabled', true)
     return made
   }
