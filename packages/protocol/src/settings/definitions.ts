@@ -195,6 +195,17 @@ export const settingDefinitions = {
     default: [],
     sentence: 'Addresses and networks of the secondaries to which zones are transferred.',
   }),
+  'dns.notify': define({
+    ...dns,
+    type: {
+      type: 'array',
+      items: { type: 'string', pattern: '^[0-9a-f.:]{2,45}(@[1-9][0-9]{0,4})?$' },
+      maxItems: 20,
+    },
+    default: [],
+    sentence:
+      'Secondaries that are told of changes (NOTIFY): addresses, with `@PORT` where it is not 53. Empty: the addresses in `dns.transfer_networks`.',
+  }),
   'dns.transfer_key': define({
     ...dns,
     type: { type: 'string', pattern: '^(hmac-sha256:[a-z0-9.-]{1,200}:[A-Za-z0-9+/]{22,512}={0,2})?$' },

@@ -1,12 +1,12 @@
 import { type SettingName, type SettingValue, settingDefinitions } from '@kith/protocol'
-import type { Database, Reader, TenantId } from '#infra/db/index.ts'
+import { type Database, type Reader, serverTenant, type TenantId } from '#infra/db/index.ts'
 import type { Vault } from '#infra/keys/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { RecentReads } from '#lib/recent-reads.ts'
 import { openValue } from './sealed-value.ts'
 import { fits } from './setting.ts'
 import { findDefinition } from './setting-names.ts'
-import { listDefinedSettings } from './setting-store.ts'
+import { listDefinedSettings, listSettingOf } from './setting-store.ts'
 
 export interface SettingsDeps {
   readonly db: Database
@@ -20,6 +20,11 @@ export interface Settings {
   find<Name extends SettingName>(tenantId: TenantId, name: Name): Promise<SettingValue<Name>>
   /** The same for the tenant of a handle, which inside a transaction must be the transaction's. */
   findWith<Name extends SettingName>(reader: Reader, name: Name): Promise<SettingValue<Name>>
+  /** The same for many tenants at once, as the database has it now. */
+  findNow<Name extends SettingName>(
+    tenantIds: readonly TenantId[],
+    name: Name,
+  ): Promise<ReadonlyMap<TenantId, SettingValue<Name>>>
   /** Whether a value is set, for the tenant or for all: without one the default holds. */
   isSet(tenantId: TenantId, name: SettingName): Promise<boolean>
   /** Drops what is in memory: for those who change a value, after the commit. */
@@ -46,9 +51,24 @@ export function openSettings(deps: SettingsDeps): Settings {
   return {
     find: (tenantId, name) => findWith(db.reader(tenantId), name),
     findWith,
+    findNow: (tenantIds, name) => findNow(deps, tenantIds, name),
     isSet: async (tenantId, name) => (await valuesOf(db.reader(tenantId))).has(name),
     forget: () => recent.forgetAll(),
   }
+}
+
+async function findNow<Name extends SettingName>(
+  { db, vault }: SettingsDeps,
+  tenantIds: readonly TenantId[],
+  name: Name,
+): Promise<ReadonlyMap<TenantId, SettingValue<Name>>> {
+  const values = new Map<TenantId, SettingValue<Name>>()
+  for (const { tenantId, setting } of await listSettingOf(db.reader(serverTenant), name, tenantIds)) {
+    const value: unknown = JSON.parse(openValue(vault, tenantId, setting))
+    if (fits(name, value)) values.set(tenantId, value as SettingValue<Name>)
+  }
+  const usual = values.get(serverTenant) ?? (settingDefinitions[name].default as SettingValue<Name>)
+  return new Map(tenantIds.map((tenantId) => [tenantId, values.get(tenantId) ?? usual]))
 }
 
 /** Every value that is set for a tenant or for all; a tenant's own wins. */

@@ -34,6 +34,22 @@ export async function listDefinedSettings(
   return rows.map((row) => ({ tenantId: row.tenant_id, setting: fromRow(row) }))
 }
 
+/** The values of a setting of these tenants, and the one for every tenant. */
+export async function listSettingOf(
+  reader: Reader,
+  name: string,
+  tenantIds: readonly TenantId[],
+): Promise<{ tenantId: TenantId; setting: StoredSetting }[]> {
+  const rows = await reader
+    .tables<SettingTables>()
+    .selectFrom('settings')
+    .selectAll()
+    .where('name', '=', name)
+    .where('tenant_id', 'in', [...tenantIds, serverTenant])
+    .execute()
+  return rows.map((row) => ({ tenantId: row.tenant_id, setting: fromRow(row) }))
+}
+
 /** The tenant's values under free names. */
 export async function listFreeSettings(reader: Reader): Promise<StoredSetting[]> {
   const rows = await reader

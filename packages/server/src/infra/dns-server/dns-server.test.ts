@@ -90,6 +90,7 @@ const zones: Zones = {
     }
     return { soa, records: all() }
   },
+  watchChanges: () => async () => [],
 }
 
 function toRecord(name: string, data: RecordData): ResourceRecord {
@@ -116,7 +117,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 beforeEach(() => {
-  policy = { networks: [], key: undefined }
+  policy = { notified: [], networks: [], key: undefined }
   isBroken = false
   told.length = 0
   limited.length = 0
@@ -412,12 +413,12 @@ describe('a zone transfer', () => {
   test('is refused to everybody whose address is not listed', async () => {
     const [answer = Buffer.alloc(4)] = await exchangeTcp(server, question(apex, 'AXFR'))
     expect(rcodeOf(answer)).toBe(refused)
-    policy = { networks: ['192.0.2.0/24', 'nonsense', '::/0'], key: undefined }
+    policy = { notified: [], networks: ['192.0.2.0/24', 'nonsense', '::/0'], key: undefined }
     expect(await transfer(question(apex, 'AXFR'))).toEqual([])
   })
 
   test.each(['AXFR', 'IXFR'])('(%s) gives everything between two SOA records', async (type) => {
-    policy = { networks: ['127.0.0.0/8'], key: undefined }
+    policy = { notified: [], networks: ['127.0.0.0/8'], key: undefined }
     const all = await transfer(question(apex, type))
     const total = Object.values(records).flat().length + 300
     expect(all).toHaveLength(total + 2)
@@ -426,19 +427,19 @@ describe('a zone transfer', () => {
   })
 
   test('of another zone is refused', async () => {
-    policy = { networks: ['127.0.0.1'], key: undefined }
+    policy = { notified: [], networks: ['127.0.0.1'], key: undefined }
     const [answer = Buffer.alloc(4)] = await exchangeTcp(server, question(`alice.${apex}`, 'AXFR'))
     expect(rcodeOf(answer)).toBe(notAuth)
   })
 
   test('is not given over UDP', async () => {
-    policy = { networks: ['127.0.0.1'], key: undefined }
+    policy = { notified: [], networks: ['127.0.0.1'], key: undefined }
     expect(await askUdp(server, apex, 'AXFR')).toMatchObject({ rcode: 'REFUSED' })
     expect((await askUdp(server, apex, 'IXFR')).answers).toEqual([expect.objectContaining({ type: 'SOA' })])
   })
 
   test('with a key is signed in every message', async () => {
-    policy = { networks: ['127.0.0.1'], key }
+    policy = { notified: [], networks: ['127.0.0.1'], key }
     const query = signed(question(apex, 'AXFR'), key, nowSecs())
     const answers = await exchangeTcp(server, query)
     expect(answers.length).toBeGreaterThan(2)
@@ -451,10 +452,10 @@ describe('a zone transfer', () => {
   })
 
   test('with a key is refused without it, and from elsewhere with it', async () => {
-    policy = { networks: ['127.0.0.1'], key }
+    policy = { notified: [], networks: ['127.0.0.1'], key }
     const [unsigned = Buffer.alloc(4)] = await exchangeTcp(server, question(apex, 'AXFR'))
     expect(rcodeOf(unsigned)).toBe(refused)
-    policy = { networks: ['192.0.2.1'], key }
+    policy = { notified: [], networks: ['192.0.2.1'], key }
     const query = signed(question(apex, 'AXFR'), key, nowSecs())
     const [elsewhere = Buffer.alloc(4)] = await exchangeTcp(server, query)
     expect(rcodeOf(elsewhere)).toBe(refused)
@@ -466,7 +467,7 @@ describe('a zone transfer', () => {
     ['another name', 17, { ...key, name: 'other.example' }, 0],
     ['a clock that is wrong', 18, key, 301],
   ])('is refused with %s', async (_, error, given, lateSecs) => {
-    policy = { networks: ['127.0.0.1'], key }
+    policy = { notified: [], networks: ['127.0.0.1'], key }
     const query = signed(question(apex, 'AXFR'), given, nowSecs() - lateSecs)
     const [answer = Buffer.alloc(12), ...more] = await exchangeTcp(server, query)
     expect(more).toEqual([])
@@ -476,7 +477,7 @@ describe('a zone transfer', () => {
   })
 
   test('is announced by a signed question for the serial', async () => {
-    policy = { networks: ['127.0.0.1'], key }
+    policy = { notified: [], networks: ['127.0.0.1'], key }
     const query = signed(question(apex, 'SOA'), key, nowSecs())
     const [answer = Buffer.alloc(12)] = await exchangeUdp(server, query)
     expect(readSignature(answer, { key, query })).toMatchObject({ error: 0, isRight: true })

@@ -1,10 +1,11 @@
 import { createSocket, type Socket as UdpSocket } from 'node:dgram'
 import { once } from 'node:events'
-import { type AddressInfo, createServer, isIPv6, type Server, type Socket } from 'node:net'
+import { type AddressInfo, createServer, isIPv4, isIPv6, type Server, type Socket } from 'node:net'
 import type { Logger } from '#infra/telemetry/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { errorCode } from '#lib/system-error.ts'
 import { defaultNetworkRate, type NetworkRate, networkOf } from './network-limits.ts'
+import { Notifier } from './notifier.ts'
 import { Responder, type ResponderDeps } from './responder.ts'
 import { serveConnection } from './tcp-connection.ts'
 import type { Zones } from './zones.ts'
@@ -38,11 +39,22 @@ export async function openDnsServer(options: DnsServerOptions): Promise<DnsServe
   const responder = new Responder({ zones, clock, logger, rate, observe, observeLimited })
   const { tcp, udp } = await bindDns(listen)
   const sockets = acceptConnections(tcp, { responder, clock, logger })
-  answerDatagrams(udp, { responder, logger })
+  const notifier = new Notifier({
+    zones,
+    clock,
+    logger,
+    send(message, { host, port }) {
+      const to = isIPv6(listen.host) && isIPv4(host) ? `::ffff:${host}` : host
+      // One that cannot be sent is like one that is lost on its way.
+      udp.send(message, port, to, () => {})
+    },
+  })
+  answerDatagrams(udp, { responder, notifier, logger })
   return {
     host: listen.host,
     port: udp.address().port,
     async close() {
+      await notifier.close()
       const closed = once(tcp, 'close')
       tcp.close()
       for (const socket of sockets) socket.destroy()
@@ -80,10 +92,14 @@ interface Serving {
   readonly logger: Logger
 }
 
-function answerDatagrams(udp: UdpSocket, { responder, logger }: Serving): void {
+function answerDatagrams(
+  udp: UdpSocket,
+  { responder, notifier, logger }: Serving & { readonly notifier: Notifier },
+): void {
   udp.on('error', (error) => logger.warn({ err: error }, 'the UDP socket of the DNS server reports an error'))
   udp.on('message', async (bytes, { address, port }) => {
     if (port === 0) return
+    notifier.hear(bytes, { host: address, port })
     try {
       const answer = await responder.answerDatagram(bytes, address)
       // A datagram that cannot be sent is lost: the resolver asks again.

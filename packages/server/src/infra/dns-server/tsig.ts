@@ -39,6 +39,14 @@ export function openSigning(
   return { isSigned: true, error, seal: (message) => signer.sign(message, error) }
 }
 
+/** Signs a message that is no answer (RFC 8945 section 5.1). */
+export function signRequest(key: TransferKey, message: Buffer, nowSecs: number): Buffer {
+  const times = { signedAt: nowSecs, fudgeSecs, error: 0, other: Buffer.alloc(0) }
+  const mac = createHmac('sha256', key.secret).update(message).update(variables(key, times)).digest()
+  const originalId = message.readUInt16BE(0)
+  return withSignature(message, { ...times, keyName: key.name, algorithm, mac, originalId })
+}
+
 /** The time is checked last: BADTIME is answered signed, so the signature must be right. */
 function findError(
   signature: QuerySignature,

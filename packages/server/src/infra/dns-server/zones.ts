@@ -15,13 +15,23 @@ export interface Zones {
   findTransferPolicy(): Promise<TransferPolicy>
   /** Undefined unless the name is the top of a zone. */
   openTransfer(zone: string): Promise<ZoneTransfer | undefined>
+  /** Each call of what it answers lists the zones that have changed since the call before; the first lists all. */
+  watchChanges(): () => Promise<readonly string[]>
 }
 
 export interface TransferPolicy {
   /** Networks of the secondaries. */
   readonly networks: readonly string[]
+  /** The secondaries that are told of changes. */
+  readonly notified: readonly SecondaryAddress[]
   /** The key that transfers must be signed with; undefined: no signature is needed. */
   readonly key: TransferKey | undefined
+}
+
+export interface SecondaryAddress {
+  /** An IP address. */
+  readonly host: string
+  readonly port: number
 }
 
 export interface ZoneTransfer {

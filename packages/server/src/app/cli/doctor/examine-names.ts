@@ -1,4 +1,4 @@
-import { openProvider } from '#features/idp/index.ts'
+import { pageProviders } from '#features/idp/index.ts'
 import { openSettings } from '#features/settings/index.ts'
 import { openTenants } from '#features/tenants/index.ts'
 import type { Config, ListenAddress } from '#infra/config/index.ts'
@@ -18,7 +18,6 @@ interface NamesDeps {
   readonly dns: Pick<DnsResolver, 'resolveTxt'>
 }
 
-const mostListed = 1000
 const mostAsked = 5
 
 /** Whether names of identity providers are answered here, and asked for here. */
@@ -51,12 +50,13 @@ async function examineZones(deps: NamesDeps, listen: ListenAddress): Promise<Ver
 }
 
 async function listZones({ db, vault, clock }: NamesDeps): Promise<string[]> {
-  const tenants = openTenants({ db, clock })
-  const { isProvider } = openProvider({ db, clock, tenants, settings: openSettings({ db, vault, clock }) })
+  const found = { tenants: openTenants({ db, clock }), settings: openSettings({ db, vault, clock }) }
   const zones: string[] = []
-  for (const tenant of await tenants.list({ limit: mostListed }))
-    if (zones.length < mostAsked && (await isProvider(tenant))) zones.push(tenant.idTag)
-  return zones
+  for await (const page of pageProviders(found)) {
+    zones.push(...page.map(({ idTag }) => idTag))
+    if (zones.length >= mostAsked) break
+  }
+  return zones.slice(0, mostAsked)
 }
 
 function isSame(one: DnsAnswer, other: DnsAnswer): boolean {

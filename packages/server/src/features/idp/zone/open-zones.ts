@@ -1,10 +1,13 @@
 import type { IdTag } from '@kith/protocol'
+import type { Settings } from '#features/settings/index.ts'
+import type { Tenants } from '#features/tenants/index.ts'
 import type { NodeBus } from '#infra/bus/index.ts'
 import { serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
 import type { Zones } from '#infra/dns-server/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { answerQuestion } from './answer-question.ts'
 import { transferRecords } from './transfer-records.ts'
+import { watchChanges } from './watch-changes.ts'
 import { ZoneMemory, type ZoneMemoryDeps } from './zone-memory.ts'
 import { findTransferPolicy } from './zone-settings.ts'
 import { raiseSerial } from './zone-store.ts'
@@ -21,6 +24,8 @@ export interface ProviderZones extends Zones {
 }
 
 interface ZonesDeps extends ZoneMemoryDeps {
+  readonly settings: Pick<Settings, 'find' | 'findNow'>
+  readonly tenants: Pick<Tenants, 'list' | 'listNow' | 'findByHost'>
   readonly nodeBus: Pick<NodeBus, 'publish' | 'subscribe'>
 }
 
@@ -50,6 +55,7 @@ export function openZones({ nodeBus, ...given }: ZonesDeps): ProviderZones {
   return {
     answer: (question) => answerQuestion(memory, question),
     findTransferPolicy: () => findTransferPolicy(settings),
+    watchChanges: () => watchChanges(given),
     async openTransfer(name) {
       const node = await memory.find(name)
       if (node?.zone.idTag !== name) return undefined

@@ -1,6 +1,7 @@
+import { isIP } from 'node:net'
 import type { Settings } from '#features/settings/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
-import type { RecordData, TransferPolicy } from '#infra/dns-server/index.ts'
+import type { RecordData, SecondaryAddress, TransferPolicy } from '#infra/dns-server/index.ts'
 import { addressRecords } from './identity-records.ts'
 
 interface NameServer {
@@ -52,11 +53,20 @@ function parseCaa(text: string): RecordData {
 }
 
 export async function findTransferPolicy(settings: Pick<Settings, 'find'>): Promise<TransferPolicy> {
-  const [networks, text] = await Promise.all([
+  const [networks, notified, text] = await Promise.all([
     settings.find(serverTenant, 'dns.transfer_networks'),
+    settings.find(serverTenant, 'dns.notify'),
     settings.find(serverTenant, 'dns.transfer_key'),
   ])
   const [, name, secret] = text.split(':')
   const key = name && secret ? { name, secret: Buffer.from(secret, 'base64') } : undefined
-  return { networks, key }
+  const secondaries = notified.length > 0 ? notified : networks
+  return { networks, notified: secondaries.flatMap(secondaryAddress), key }
+}
+
+/** Nothing for a network of several addresses. */
+function secondaryAddress(text: string): SecondaryAddress[] {
+  const [host = '', port = '53'] = text.replace(/(?<=\.\d+)\/32$|\/128$/, '').split('@')
+  const isAddress = isIP(host) !== 0 && Number(port) <= 65_535
+  return isAddress ? [{ host, port: Number(port) }] : []
 }

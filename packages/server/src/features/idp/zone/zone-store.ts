@@ -1,5 +1,5 @@
 import type { IdTag } from '@kith/protocol'
-import { type Reader, serverTenant, type Writer } from '#infra/db/index.ts'
+import { type Reader, serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
 import type { ResolvedIdentity } from './identity-records.ts'
 import { reversedName } from './reversed-name.ts'
 
@@ -12,7 +12,7 @@ interface ZoneTables {
     dyndns: number
     reversed_name: string
   }
-  zone_serials: { tenant_id: number; serial: number }
+  zone_serials: { tenant_id: TenantId; serial: number }
 }
 
 /** Raises the serial of the zone of `tx`; with that of the server every zone's. */
@@ -46,6 +46,16 @@ export async function findSerial(reader: Reader): Promise<number> {
     .where('tenant_id', 'in', [reader.tenantId, serverTenant])
     .execute()
   return rows.reduce((sum, { serial }) => sum + serial, 1) % 2 ** 32
+}
+
+/** The counters of all zones, and of the server, which each change of them raises. */
+export async function listCounters(reader: Reader): Promise<Map<TenantId, number>> {
+  const rows = await reader
+    .tables<ZoneTables>()
+    .selectFrom('zone_serials')
+    .select(['tenant_id', 'serial'])
+    .execute()
+  return new Map(rows.map((row) => [row.tenant_id, row.serial]))
 }
 
 /** The identity with this name, if it is active. */
