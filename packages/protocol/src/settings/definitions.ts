@@ -19,6 +19,13 @@ const ofServer = { scope: 'global', permission: 'admin' } as const
 const ofTenant = { scope: 'tenant', permission: 'user' } as const
 const serverWide = { ...ofServer, isServerWide: true } as const
 const dns = { ...serverWide, isAdminOnly: true } as const
+const hostLabel = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?'
+const hostName = `(${hostLabel}\\.)+${hostLabel}`
+const byte = '(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])'
+const ipv4 = `${byte}(\\.${byte}){3}`
+const ipv6 = '[0-9a-f]{0,4}(:[0-9a-f]{0,4}){2,7}'
+const ipAddress = `(${ipv4}|${ipv6})`
+const network = `(${ipv4}(/(3[0-2]|[12]?[0-9]))?|${ipv6}(/(12[0-8]|1[01][0-9]|[1-9]?[0-9]))?)`
 // Who names the mail server reads the links in mails, also the one that sets the owner's password, and is sent the
 // password of the mail server before.
 const mailing = { ...serverWide, isAdminOnly: true, isOwnerOnly: true } as const
@@ -160,16 +167,20 @@ export const settingDefinitions = {
     isOwnerOnly: true,
     type: {
       type: 'array',
-      items: { type: 'string', pattern: '^[a-z0-9.-]{1,253}( [0-9a-f.:]{2,45}){0,4}$' },
+      items: { type: 'string', pattern: `^${hostName}( ${ipAddress}){0,4}$`, maxLength: 400 },
       maxItems: 13,
     },
     default: [],
     sentence:
-      'Name servers of the identity providers’ zones: each a host name, and after spaces its addresses where the name lies in such a zone. Empty: `ns1` in each zone, with `LOCAL_ADDRESSES`.',
+      'Name servers of the identity providers’ zones: each a host name, and after spaces its addresses where the name lies in such a zone; without, `LOCAL_ADDRESSES`. Empty: `ns1` in each zone, with `LOCAL_ADDRESSES`.',
   }),
   'dns.hostmaster': define({
     ...dns,
-    type: { type: 'string', pattern: '^([A-Za-z0-9_-]+@[a-z0-9.-]+)?$', maxLength: 200 },
+    type: {
+      type: 'string',
+      pattern: `^((?=[^@]{1,63}@)[A-Za-z0-9_+-]+(\\.[A-Za-z0-9_+-]+)*@${hostName})?$`,
+      maxLength: 200,
+    },
     default: '',
     sentence:
       'Mail address in the SOA records of the identity providers’ zones; empty: `hostmaster` in each zone.',
@@ -178,7 +189,10 @@ export const settingDefinitions = {
     ...dns,
     type: {
       type: 'array',
-      items: { type: 'string', pattern: '^(0|128) (issue|issuewild|issuemail|iodef) [ -~]{1,200}$' },
+      items: {
+        type: 'string',
+        pattern: '^(0|128) (issue|issuewild|issuemail|iodef) ("[ !#-~]{1,200}"|[!#-~][ !#-~]{0,199})$',
+      },
       maxItems: 10,
     },
     default: [],
@@ -189,7 +203,7 @@ export const settingDefinitions = {
     ...dns,
     type: {
       type: 'array',
-      items: { type: 'string', pattern: '^[0-9a-f.:]{2,45}(/[0-9]{1,3})?$' },
+      items: { type: 'string', pattern: `^${network}$` },
       maxItems: 50,
     },
     default: [],
@@ -199,7 +213,7 @@ export const settingDefinitions = {
     ...dns,
     type: {
       type: 'array',
-      items: { type: 'string', pattern: '^[0-9a-f.:]{2,45}(@[1-9][0-9]{0,4})?$' },
+      items: { type: 'string', pattern: `^${ipAddress}(@[1-9][0-9]{0,4})?$` },
       maxItems: 20,
     },
     default: [],
@@ -208,7 +222,11 @@ export const settingDefinitions = {
   }),
   'dns.transfer_key': define({
     ...dns,
-    type: { type: 'string', pattern: '^(hmac-sha256:[a-z0-9.-]{1,200}:[A-Za-z0-9+/]{22,512}={0,2})?$' },
+    type: {
+      type: 'string',
+      pattern: `^(hmac-sha256:${hostLabel}(\\.${hostLabel})*:[A-Za-z0-9+/]{22,512}={0,2})?$`,
+      maxLength: 800,
+    },
     default: '',
     sentence:
       'Key with which secondaries sign (TSIG), as `hmac-sha256:NAME:BASE64`; empty: their address is enough.',

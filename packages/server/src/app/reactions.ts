@@ -55,9 +55,10 @@ export function reactionsOf(services: Services, { identity, bus, zones }: Reacti
     'profile.changed': [tell.tellOfProfile],
     'setting.changed': [tell.tellOfSetting, (tx, { name }) => zones.noteSetting(tx, name)],
     'hosted-name.added': [
-      (tx) => zones.noteHosted(tx),
+      (tx, { idTag }) => zones.noteHosted(tx, idTag),
       (tx) => noteNameChange({ jobs, isOn: getsCertificates(services.config) }, tx),
     ],
+    'hosted-name.changed': [(tx, { idTag }) => zones.noteHosted(tx, idTag)],
     'managed-name.changed': [(tx, { idTag }) => zones.noteChange(tx, idTag)],
     'session.signed-in': [tell.passSession],
     'session.revoked': [tell.passSession],

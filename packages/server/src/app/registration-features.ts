@@ -36,7 +36,7 @@ export function wireRegistration(
     revokeSessions: (tx) => endSignIns({ clock, emit }, tx),
     async removeTenant(tenant) {
       await forgetIdentity({ db, tenants }, tenant.idTag)
-      await removeTraces({ db, blobs, clock, tenants }, tenant)
+      await removeTraces({ db, blobs, clock, tenants, emit }, tenant)
     },
   })
   return registrationEndpoints({

@@ -323,6 +323,7 @@ async function listenForDns(
 ): Promise<DnsServer | undefined> {
   const { dnsListen: listen } = config.federation
   if (!listen) return undefined
+  await zones.noteStart().catch((error) => logger.warn({ err: error }, 'secondaries may keep old zones'))
   const observers = { observe: metrics.dnsAnswered, observeLimited: metrics.dnsLimited }
   const server = await openDnsServer({ listen, zones, clock, logger, ...observers })
   logger.info({ host: server.host, port: server.port }, 'answering DNS')

@@ -173,9 +173,15 @@ describe('an app', () => {
     const { actionId, fileId } = await offerApp(alice)
     await install(bob, actionId, { autoUpdate: true })
     await server.suspend(publisher)
-    const { tenants } = server.running.features.identity
+    const { tenants, emit } = server.running.features.identity
     const gone = await tenants.find(publisher as IdTag)
-    const deps = { ...server.running.services, tenants, pause: async () => {}, by: 'command line' } as const
+    const deps = {
+      ...server.running.services,
+      tenants,
+      emit,
+      pause: async () => {},
+      by: 'command line',
+    } as const
     if (gone?.suspendedAt !== undefined) await purgeTenant(deps, { ...gone, suspendedAt: gone.suspendedAt })
     expect((await content(fileId, 'main.js')).status).toBe(200)
 

@@ -1,8 +1,15 @@
-import { deleteManagedIdentity, putSetting, setIdentityAddress, updateManagedIdentity } from '@kith/protocol'
+import {
+  deleteManagedIdentity,
+  type IdTag,
+  putSetting,
+  setIdentityAddress,
+  updateManagedIdentity,
+} from '@kith/protocol'
 import { decode } from 'dns-packet'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { purgeTenant } from '#app/purge/purge-tenant.ts'
 import { askTcp, askUdp, exchangeTcp, question, readSignature, signed } from '#harness/dns-client.ts'
-import { NameProvider } from '#harness/name-provider.ts'
+import { mailbox, NameProvider } from '#harness/name-provider.ts'
 import type { DnsServer } from '#infra/dns-server/index.ts'
 
 const own = '198.51.100.1'
@@ -53,6 +60,15 @@ function told(record: object): string {
   return `${type} ${typeof text === 'string' ? text : JSON.stringify(text)} ${ttl}`
 }
 
+async function purge(idTag: string): Promise<void> {
+  const { services, features } = names.server.running
+  const { tenants, emit } = features.identity
+  const gone = await tenants.find(idTag as IdTag)
+  if (gone?.suspendedAt === undefined) throw new Error(`${idTag} is not suspended`)
+  const deps = { ...services, tenants, emit, pause: async () => {}, by: 'command line' } as const
+  await purgeTenant(deps, { ...gone, suspendedAt: gone.suspendedAt })
+}
+
 async function serial(): Promise<number> {
   const { answers } = await askUdp(dns, apex, 'SOA')
   const [{ data } = { data: { serial: 0 } }] = (answers ?? []) as { data: { serial: number } }[]
@@ -82,7 +98,7 @@ describe('the zone of a provider', () => {
     ['deep.down.names.localhost', 'AAAA', ['NOERROR', 'AAAA 2001:db8::7 3600']],
     ['down.names.localhost', 'A', ['NOERROR']],
     ['own.names.localhost', 'A', ['NXDOMAIN']],
-    ['nowhere.names.localhost', 'A', ['NOERROR']],
+    ['nowhere.names.localhost', 'A', ['NXDOMAIN']],
     ['_service.nowhere.names.localhost', 'TXT', ['NXDOMAIN']],
     ['waiting.names.localhost', 'A', ['NXDOMAIN']],
     ['_service.waiting.names.localhost', 'TXT', ['NXDOMAIN']],
@@ -189,6 +205,22 @@ describe('a change is seen at once', () => {
     expect(await serial()).toBeGreaterThan(before)
   })
 
+  test('of what a tenant of this server is, at the zone above it', async () => {
+    const name = 'stays.names.localhost'
+    await names.server.createTenant(name)
+    const serials = [await serial()]
+    await names.server.suspend(name)
+    serials.push(await serial())
+    await names.server.resume(name)
+    serials.push(await serial())
+    await names.server.suspend(name)
+    serials.push(await serial())
+    await purge(name)
+    serials.push(await serial())
+    expect(await ask(name, 'A')).toEqual(['NXDOMAIN'])
+    expect(serials).toEqual([...new Set(serials)].sort((a, b) => a - b))
+  })
+
   test('of the settings', async () => {
     const before = await serial()
     await setForServer('dns.name_servers', ['ns1.names.localhost 198.51.100.2', 'ns.secondary.example'])
@@ -212,6 +244,50 @@ describe('a change is seen at once', () => {
     expect(await serial()).toBeGreaterThan(before)
     await setForServer('dns.name_servers', [])
     await names.set('idp.server_url', 'https://{idTag}')
+  })
+
+  test('of name servers that are listed twice, or without addresses, or known by a name alone', async () => {
+    await setForServer('dns.name_servers', [
+      'ns1.names.localhost 198.51.100.2',
+      'ns1.names.localhost 2001:db8::2',
+      'ns2.names.localhost',
+    ])
+    expect(await ask(apex, 'NS')).toEqual([
+      'NOERROR',
+      'NS ns1.names.localhost 3600',
+      'NS ns2.names.localhost 3600',
+    ])
+    expect(await ask('ns1.names.localhost', 'A')).toEqual(['NOERROR', 'A 198.51.100.2 3600'])
+    expect(await ask('ns1.names.localhost', 'AAAA')).toEqual(['NOERROR', 'AAAA 2001:db8::2 3600'])
+    expect(await ask('ns2.names.localhost', 'A')).toEqual(['NOERROR', ownA])
+    await setForServer('dns.hostmaster', 'first.last@example.org')
+    const [, soa] = await ask(apex, 'SOA')
+    expect(soa).toContain('"mname":"ns1.names.localhost","rname":"first\\\\.last.example.org"')
+    await setForServer('dns.hostmaster', 'dns@example.org')
+    await setForServer('dns.name_servers', [])
+  })
+
+  test.each<[string, unknown]>([
+    ['dns.name_servers', ['ns1..localhost 198.51.100.2']],
+    ['dns.name_servers', ['.']],
+    ['dns.name_servers', ['ns1.names.localhost. 198.51.100.2']],
+    ['dns.name_servers', [`${'a'.repeat(64)}.names.localhost`]],
+    ['dns.name_servers', ['ns1.names.localhost 198.51.100.300']],
+    ['dns.hostmaster', 'a@b..c'],
+    ['dns.hostmaster', 'a@.'],
+    ['dns.hostmaster', '.a@example.org'],
+    ['dns.hostmaster', `${'a'.repeat(64)}@example.org`],
+    ['dns.caa', ['0 issue "a']],
+    ['dns.caa', ['issue 0 ca.example']],
+    ['dns.transfer_networks', ['192.168/16']],
+    ['dns.transfer_networks', ['010.0.0.0/8']],
+    ['dns.transfer_networks', ['10.0.0.0/33']],
+    ['dns.transfer_networks', ['2001:db8::/129']],
+    ['dns.transfer_key', 'hmac-sha256:kith-transfer.:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA='],
+    ['dns.notify', ['198.51.100.2:53']],
+    ['dns.notify', ['198.51.100.2@0']],
+  ])('never of %s to %j, which no zone can hold', async (name, value) => {
+    await expect(setForServer(name, value)).rejects.toMatchObject({ code: 'E-VALIDATION' })
   })
 
   test('of the provider, whose names are refused while it gives none', async () => {
@@ -261,7 +337,47 @@ describe('a secondary', () => {
       expect(await ask(record.name, record.type)).toContain(told(record))
   })
 
+  test('is given what is answered, and nothing that is not, of names that several have', async () => {
+    const long = [...'abc'].map((letter) => letter.repeat(63)).join('.')
+    const longest = `${'d'.repeat(253 - long.length - apex.length - 2)}.${long}`
+    await names.register(longest, { address: '198.51.100.7', email: mailbox('long') })
+    await names.activate(await names.refIdFor(mailbox('long')))
+    await names.server.createTenant('club.names.localhost', {
+      appDomain: 'web.app.club.names.localhost' as never,
+    })
+    await names.registerActive('extra', { address: 'elsewhere.example' })
+    await setForServer('dns.name_servers', ['extra.names.localhost 198.51.100.3', 'other.names.localhost'])
+    await expect(names.register('other')).rejects.toMatchObject({ code: 'E-VALIDATION' })
+
+    const query = signed(question(apex, 'AXFR'), key, nowSecs())
+    const messages = await exchangeTcp(dns, query)
+    const records = messages.flatMap((message) => decode(message).answers ?? []).slice(1, -1)
+    const texts = records.map((record) => `${record.name} ${told(record)}`)
+    expect(texts).toEqual([...new Set(texts)])
+    expect(texts).toEqual(
+      expect.arrayContaining([
+        `${longest}.${apex} A 198.51.100.7 3600`,
+        `web.app.club.names.localhost ${ownA}`,
+        'extra.names.localhost A 198.51.100.3 3600',
+        '_service.extra.names.localhost TXT v=1 server=https://extra.names.localhost 3600',
+      ]),
+    )
+    expect(texts.filter((text) => text.startsWith('_service.dd'))).toEqual([])
+    expect(await ask('app.club.names.localhost', 'A')).toEqual(['NOERROR'])
+    for (const record of records) {
+      names.server.clock.advance(1000)
+      expect(await ask(record.name, record.type)).toContain(told(record))
+      // And no more than these.
+      const alike = texts.filter((text) => text.startsWith(`${record.name} ${record.type} `))
+      expect(
+        (await ask(record.name, record.type)).slice(1).filter((text) => text.startsWith(`${record.type} `)),
+      ).toHaveLength(alike.length)
+    }
+    await setForServer('dns.name_servers', [])
+  })
+
   test('is given the zone of a provider below another as a delegation', async () => {
+    await names.server.createTenant('lives.sub.names.localhost')
     await names.server.createTenant('sub.names.localhost')
     const sub = await names.server.as('sub.names.localhost')
     await sub.call(putSetting, { params: { name: 'idp.enabled' }, body: { value: true } })

@@ -10,6 +10,7 @@ import {
   type HostedTenant,
   noteRemoval,
   removeTenant,
+  type TenantEvent,
   type Tenants,
   withdrawAdmission,
 } from '#features/tenants/index.ts'
@@ -24,6 +25,7 @@ import {
   type TenantId,
   type Writer,
 } from '#infra/db/index.ts'
+import type { Emit } from '#infra/events/index.ts'
 import { type Jobs, removeJobs } from '#infra/jobs/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
@@ -34,6 +36,7 @@ export interface PurgeDeps {
   readonly blobs: Pick<BlobStore, 'removeTenant'>
   readonly clock: Clock
   readonly tenants: Pick<Tenants, 'forget' | 'list'>
+  readonly emit: Emit<TenantEvent>
 }
 
 /** Lets time pass by the clock of the server that may be running. */

@@ -27,7 +27,7 @@ async function openLab(open: OpenTestDatabase) {
   const deps = {
     ...lab.deps,
     emit: async () => undefined,
-    ownHosts: [],
+    findOwnHosts: async () => [],
     findReservedNames: async () => [],
     isBlockedDomain: async () => false,
     findSign: async (idTag: IdTag) => signs.get(idTag) ?? 'unknown',

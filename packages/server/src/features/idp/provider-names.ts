@@ -12,8 +12,8 @@ import { findReleased, isReleased } from './released-identity-store.ts'
 export interface ProviderNamesDeps {
   readonly db: Database
   readonly clock: Clock
-  /** Names of the machine itself. */
-  readonly ownHosts: readonly string[]
+  /** Names of the machine itself, and of the name servers. */
+  findOwnHosts(): Promise<readonly string[]>
   /** Reserved labels. */
   findReservedNames(): Promise<readonly string[]>
   /** Is it the host of a proxy site? */
@@ -34,8 +34,8 @@ export async function findObjection(
   wanted: Wanted,
 ): Promise<{ readonly refusal: string } | 'taken' | undefined> {
   const { tenant, idTag } = wanted
-  const reserved = await deps.findReservedNames()
-  const refusal = refusalOf(idTag, 'idp', { baseIdTag: tenant.idTag, reserved, ownHosts: deps.ownHosts })
+  const [reserved, ownHosts] = await Promise.all([deps.findReservedNames(), deps.findOwnHosts()])
+  const refusal = refusalOf(idTag, 'idp', { baseIdTag: tenant.idTag, reserved, ownHosts })
   if (refusal !== undefined) return { refusal }
   if (await deps.isBlockedDomain(idTag)) return { refusal: 'This server blocks this domain.' }
   const reader = deps.db.reader(serverTenant)

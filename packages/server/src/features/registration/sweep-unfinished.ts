@@ -1,17 +1,20 @@
 import { hasSignInMethod, listSessions, personalMethods } from '#features/accounts/index.ts'
-import type { RelationEmitter } from '#features/relations/index.ts'
 import { listLedAlone } from '#features/relations/index.ts'
-import { type HostedTenant, noteRemoval, suspendTenant, type Tenants } from '#features/tenants/index.ts'
+import {
+  type HostedTenant,
+  noteRemoval,
+  type SuspendDeps,
+  suspendTenant,
+  type Tenants,
+} from '#features/tenants/index.ts'
 import { type Database, serverTenant, type Writer } from '#infra/db/index.ts'
 import { type Jobs, recurring } from '#infra/jobs/index.ts'
-import { type Clock, nowSecs } from '#lib/clock.ts'
+import { nowSecs } from '#lib/clock.ts'
 import { deleteUnfinished, listExpired, putUnfinished } from './unfinished-store.ts'
 
-interface SweepUnfinishedDeps extends RelationEmitter {
+interface SweepUnfinishedDeps extends SuspendDeps {
   readonly db: Database
-  readonly clock: Clock
   readonly tenants: Pick<Tenants, 'findById' | 'forget'>
-  revokeSessions(tx: Writer): Promise<void>
   /** Removes a suspended tenant with everything that belongs to it. Done again, it goes on where it was interrupted. */
   removeTenant(tenant: HostedTenant): Promise<void>
 }

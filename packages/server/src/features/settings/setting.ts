@@ -53,7 +53,7 @@ export function textOf(known: KnownName, value: unknown): string {
   if (Buffer.byteLength(text) > maxValueKb * 1024)
     throw new Failure('E-TOOLARGE', { message: `The value of a setting has at most ${maxValueKb} KiB.` })
   if (known.kind === 'defined' && !fits(known.name, value))
-    throw invalid('/value', `must be: ${describeType(known.definition)}`)
+    throw invalid('/value', `must be: ${describeType(known.definition)}. ${known.definition.sentence}`)
   return text
 }
 

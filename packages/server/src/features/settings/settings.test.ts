@@ -236,11 +236,14 @@ eachDialect('settings', (open) => {
     ['theme', 1, 'string'],
     ['limits.max_file_mb', 0, 'number, above 0 and up to 1000000'],
     ['profile.default_visibility', 'X', 'P, V, F, C'],
-  ])('says what %s takes', async (name, body, words) => {
+  ] as const)('says what %s takes', async (name, body, words) => {
     const { ask } = await openSite(open)
     const { json } = await ask('PUT', name, { as: 'admin', body })
     const [issue] = json.error.details.issues
-    expect(issue).toEqual({ path: '/value', message: `must be: ${words}` })
+    expect(issue).toEqual({
+      path: '/value',
+      message: `must be: ${words}. ${settingDefinitions[name].sentence}`,
+    })
   })
 
   test('what an administrator changes stands in the trail, without its value', async () => {

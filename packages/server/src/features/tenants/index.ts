@@ -11,7 +11,7 @@ export { findRoleHere, leadsAlone } from './hosted-communities.ts'
 export { openTenants, type Tenants } from './open-tenants.ts'
 export { removeTenant } from './remove-tenant.ts'
 export { getSignInEpoch, isOpenFor } from './sign-in-epoch.ts'
-export { resumeNamed, resumeTenant, suspendTenant } from './suspend-tenant.ts'
+export { resumeNamed, resumeTenant, type SuspendDeps, suspendTenant } from './suspend-tenant.ts'
 export type { HostedTenant, SignInEpoch } from './tenant.ts'
 export { countTenants, listTenantsAt, pageTenants } from './tenant-list-store.ts'
 export {

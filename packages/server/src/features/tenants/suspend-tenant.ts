@@ -2,18 +2,21 @@ import type { IdTag } from '@kith/protocol'
 import {
   findRelation,
   isSuspendedOrBanned,
-  type RelationEmitter,
+  type RelationEvent,
   setRelation,
   withStatus,
 } from '#features/relations/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
+import type { Emit } from '#infra/events/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { assertOthersLead } from './assert-others-lead.ts'
+import type { TenantEvent } from './events.ts'
 import type { Tenants } from './open-tenants.ts'
 import { findTenantById, findTenantByIdTag, updateSuspension } from './tenant-store.ts'
 import { assertNotRemoved, assertWhole } from './under-way.ts'
 
-export interface SuspendDeps extends RelationEmitter {
+export interface SuspendDeps {
+  readonly emit: Emit<RelationEvent | TenantEvent>
   readonly tenants: Pick<Tenants, 'forget'>
   readonly clock: Clock
   /** Ends the sign-ins of the tenant of `tx`, so that a resumed tenant signs in anew. */
@@ -30,7 +33,10 @@ export async function suspendTenant(deps: SuspendDeps, tx: Writer): Promise<void
     await assertOthersLead(tx, tenant.idTag)
   }
   await updateSuspension(tx, nowSecs(deps.clock))
-  if (tenant) await noteSuspended(deps, tx.as(serverTenant), tenant.idTag)
+  if (tenant) {
+    await noteSuspended(deps, tx.as(serverTenant), tenant.idTag)
+    await deps.emit(tx, { kind: 'hosted-name.changed', idTag: tenant.idTag })
+  }
   await deps.revokeSessions(tx)
   tx.afterCommit(() => deps.tenants.forget())
 }
@@ -40,7 +46,10 @@ export async function resumeTenant(deps: Omit<SuspendDeps, 'revokeSessions'>, tx
   const tenant = await findTenantById(tx, tx.tenantId)
   if (tenant) assertWhole(tenant)
   await updateSuspension(tx, null)
-  if (tenant) await noteActive(deps, tx.as(serverTenant), tenant.idTag)
+  if (tenant) {
+    await noteActive(deps, tx.as(serverTenant), tenant.idTag)
+    await deps.emit(tx, { kind: 'hosted-name.changed', idTag: tenant.idTag })
+  }
   tx.afterCommit(() => deps.tenants.forget())
 }
 

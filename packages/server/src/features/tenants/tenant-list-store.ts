@@ -3,10 +3,12 @@ import { keysetPage, type Reader } from '#infra/db/index.ts'
 import type { HostedTenant } from './tenant.ts'
 import { fromRow, type TenantTables } from './tenant-store.ts'
 
-/** Which tenants: those with this in their identity, and those with these identities. All without. */
+/** Which tenants: those with this in their identity, and those with these identities, or those with an identity or app domain
+ * below a name. All without. */
 export interface TenantFilter {
   readonly part?: string | undefined
   readonly idTags?: readonly IdTag[]
+  readonly below?: IdTag
 }
 
 interface TenantPage {
@@ -84,8 +86,12 @@ export async function countTenants(reader: Reader): Promise<TenantCounts> {
   }
 }
 
-function filtered(reader: Reader, { part, idTags = [] }: TenantFilter) {
+function filtered(reader: Reader, { part, idTags = [], below }: TenantFilter) {
   const tenants = reader.tables<TenantTables>().selectFrom('tenants')
+  if (below !== undefined)
+    return tenants.where((row) =>
+      row.or([row('id_tag', 'like', `%.${below}`), row('app_domain', 'like', `%.${below}`)]),
+    )
   if (part === undefined) return tenants
   // Identities have no character that LIKE would read as another.
   return tenants.where((row) =>

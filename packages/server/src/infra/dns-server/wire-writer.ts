@@ -1,6 +1,7 @@
 import { type RecordData, type ResourceRecord, recordTypes } from './records.ts'
 
 const internet = 1
+const longestName = 255
 // Pointers have 14 bits.
 const lastPointer = 0x3fff
 
@@ -24,6 +25,9 @@ export class WireWriter {
   }
 
   name(name: string): void {
+    // Bytes are no more than characters, with a length before each label and a zero at the end.
+    if (name.length > longestName - 2 && nameBytes(name).length > longestName)
+      throw new RangeError('a name has more than 255 bytes')
     for (let rest = name; rest !== ''; ) {
       const known = this.#offsets.get(rest)
       if (known !== undefined) {
@@ -33,6 +37,7 @@ export class WireWriter {
       this.know(rest, this.length)
       const dot = rest.indexOf('.')
       const label = labelBytes(dot < 0 ? rest : rest.slice(0, dot))
+      if (label.length === 0 || label.length > 63) throw new RangeError('a label has not 1 to 63 bytes')
       this.number(label.length, 1)
       this.bytes(label)
       rest = dot < 0 ? '' : rest.slice(dot + 1)

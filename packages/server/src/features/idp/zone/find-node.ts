@@ -11,7 +11,7 @@ import { findResolved, hasNamesBelow } from './zone-store.ts'
 /** A name in a zone and its records, but for the SOA record. */
 export interface ZoneNode {
   readonly zone: Tenant
-  /** `empty`: without records, but with names below it, or given to an identity without address. */
+  /** `empty`: without records, but with names below it. */
   readonly kind: 'records' | 'empty' | 'absent'
   readonly ttl: number
   readonly records: readonly RecordData[]
@@ -89,7 +89,7 @@ async function findServerRecord(deps: NodeDeps, { zone, name, hosted }: Place): 
   }
   const idTag = parseIdTag(name)
   const identity = idTag && (await findResolved(deps.db.reader(zone.tenantId), idTag))
-  if (identity?.address === undefined) return undefined
+  if (!identity) return undefined
   const form = await deps.settings.find(zone.tenantId, 'idp.server_url')
   return { ttl: ttlOf(identity), records: [serverRecord(form.replace('{idTag}', identity.idTag))] }
 }
@@ -107,10 +107,7 @@ async function findHostRecords(deps: NodeDeps, { zone, name, hosted }: Place): P
   if (serverRecords.length > 0) return { ttl, records: serverRecords }
   const idTag = parseIdTag(name)
   const identity = idTag && (await findResolved(deps.db.reader(zone.tenantId), idTag))
-  if (identity) {
-    const { address } = identity
-    return { ttl: ttlOf(identity), records: address === undefined ? [] : [addressRecord(address)] }
-  }
+  if (identity) return { ttl: ttlOf(identity), records: [addressRecord(identity.address)] }
   // A name with characters that are not allowed in host names is no host's.
   const own =
     hosted.find((tenant) => tenant.idTag === name) ?? (idTag && (await deps.tenants.findByHost(idTag)))

@@ -5,7 +5,7 @@ import type { RecordData, ResourceRecord } from '#infra/dns-server/index.ts'
 /** The DNS record data of an identity. */
 export interface ResolvedIdentity {
   readonly idTag: IdTag
-  readonly address: string | undefined
+  readonly address: string
   readonly isDynamic: boolean
 }
 

@@ -1,10 +1,11 @@
 import type { IdTag } from '@kith/protocol'
 import { expect, test } from 'vitest'
 import { migrations } from '#app/migrations.ts'
-import { openSettings } from '#features/settings/index.ts'
+import { openSettings, putOwnSetting } from '#features/settings/index.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { SignInWorld, signInLab } from '#harness/sign-in-lab.ts'
 import { openLocalBus } from '#infra/bus/index.ts'
+import { serverTenant } from '#infra/db/index.ts'
 import { insertIdentity, updateIdentity } from '../managed-identity-store.ts'
 import { openZones } from './open-zones.ts'
 
@@ -19,25 +20,38 @@ const alice = {
   address: '192.0.2.1',
 } as const
 
+type ServerUrlOf = (idTag: IdTag) => string | undefined
+
 eachDialect('the zones of providers', (open) => {
-  test('show a change at once where it is heard of, and within two seconds elsewhere', async () => {
+  async function openWorld() {
     const world = new SignInWorld()
     const { clock } = world
     const db = await open({ migrations, clock })
     const { tenants, makeTenant, deps } = signInLab(db, world)
+    const { vault } = deps
     const zone = await makeTenant('names.example')
-    const process = (nodeBus = openLocalBus({ clock })) =>
-      openZones({
+    const process = (
+      nodeBus = openLocalBus({ clock }),
+      serverUrlOf: ServerUrlOf = (idTag) => `https://${idTag}`,
+    ) => {
+      const settings = openSettings({ db, clock, vault })
+      return openZones({
         db,
         clock,
         nodeBus,
         tenants,
-        settings: openSettings({ db, clock, vault: deps.vault }),
-        isProvider: async () => true,
+        settings,
+        isProvider: async ({ idTag }) => idTag === zone.idTag,
         ownAddresses: ['198.51.100.1'],
         discoveryNames: ['word', 'service'],
-        serverUrlOf: (idTag) => `https://${idTag}`,
+        serverUrlOf,
       })
+    }
+    return { clock, db, vault, zone, makeTenant, process }
+  }
+
+  test('show a change at once where it is heard of, and within two seconds elsewhere', async () => {
+    const { clock, db, zone, process } = await openWorld()
     const shared = openLocalBus({ clock })
     const [here, hearing, there] = [process(shared), process(shared), process()]
     const told = async (zones: typeof here, name: string, type: 'A' | 'TXT' = 'A') => {
@@ -70,24 +84,71 @@ eachDialect('the zones of providers', (open) => {
     expect(await told(here, alice.idTag)).toEqual(['NOERROR', '192.0.2.1'])
   })
 
-  test('find the names between a zone and its tenants with one list for many questions', async () => {
-    const world = new SignInWorld()
-    const { clock } = world
-    const db = await open({ migrations, clock })
-    const { tenants, makeTenant, deps } = signInLab(db, world)
-    await makeTenant('names.example')
-    await makeTenant('lives.far.down.names.example')
-    const zones = openZones({
-      db,
-      clock,
-      nodeBus: openLocalBus({ clock }),
-      tenants,
-      settings: openSettings({ db, clock, vault: deps.vault }),
-      isProvider: async ({ idTag }) => idTag === 'names.example',
-      ownAddresses: [],
-      discoveryNames: ['service'],
-      serverUrlOf: () => undefined,
+  test('are transferred with all that their serial stands for, whatever the process remembers', async () => {
+    const { clock, db, vault, zone, process } = await openWorld()
+    const [here, there] = [process(), process()]
+    const transfer = async () => {
+      const opened = await there.openTransfer(zone.idTag)
+      const records = opened && (await Array.fromAsync(opened.records)).flat()
+      const serial = opened?.soa.type === 'SOA' ? opened.soa.data.serial : 0
+      return { serial, servers: records?.flatMap((record) => (record.type === 'NS' ? [record.data] : [])) }
+    }
+    const before = await transfer()
+    await db.transact(serverTenant, async (tx) => {
+      const settings = openSettings({ db, clock, vault })
+      const change = { name: 'dns.name_servers', value: ['ns.new.example'] } as const
+      await putOwnSetting({ db, clock, vault, settings }, tx, change)
+      await here.noteSetting(tx, change.name)
     })
+    expect(await transfer()).toEqual({ serial: before.serial + 1, servers: ['ns.new.example'] })
+  })
+
+  test('have a higher serial after each start, and after an older database was put in place', async () => {
+    const { clock, db, zone, process } = await openWorld()
+    const serialOf = async (zones: ReturnType<typeof process>) => {
+      const { answers: [soa] = [] } = await zones.answer({ name: zone.idTag, type: 'SOA' })
+      return soa?.type === 'SOA' ? soa.data.serial : 0
+    }
+    await db.transact(zone.tenantId, (tx) => process().noteChange(tx, alice.idTag))
+    const serials = [await serialOf(process())]
+    for (let start = 0; start < 2; start += 1) {
+      clock.advance(1_000)
+      await process().noteStart()
+      serials.push(await serialOf(process()))
+    }
+    const [first = 0, second = 0, third = 0] = serials
+    expect(second).toBeGreaterThan(first)
+    expect(third).toBeGreaterThan(second)
+    const nowSecs = Math.floor(clock.now() / 1000)
+    expect(third).toBeGreaterThan(nowSecs)
+  })
+
+  test('that have changed are listed, by whichever process, and all of them at first', async () => {
+    const { clock, db, vault, zone, makeTenant, process } = await openWorld()
+    const settings = openSettings({ db, clock, vault })
+    const other = await makeTenant('other.example')
+    const [here, there] = [process(), process()]
+    for (const { tenantId } of [zone, other])
+      await db.transact(tenantId, (tx) =>
+        putOwnSetting({ db, clock, vault, settings }, tx, { name: 'idp.enabled', value: true }),
+      )
+    const changes = there.watchChanges()
+    expect(await changes()).toEqual([zone.idTag, other.idTag])
+    expect(await changes()).toEqual([])
+    await db.transact(other.tenantId, (tx) => here.noteChange(tx, 'a.other.example' as IdTag))
+    expect(await changes()).toEqual([other.idTag])
+    await db.transact(serverTenant, (tx) => here.noteSetting(tx, 'dns.caa'))
+    expect(await changes()).toEqual([zone.idTag, other.idTag])
+    await db.transact(serverTenant, (tx) => here.noteHosted(tx, 'alice.names.example' as IdTag))
+    expect(await changes()).toEqual([zone.idTag])
+    await db.transact(serverTenant, (tx) => here.noteSetting(tx, 'theme'))
+    expect(await changes()).toEqual([])
+  })
+
+  test('find the names between a zone and its tenants with one list for many questions', async () => {
+    const { makeTenant, process } = await openWorld()
+    await makeTenant('lives.far.down.names.example')
+    const zones = process(undefined, () => undefined)
     const names = ['far.down', 'down', 'other', 'lives.far.down', '_service.lives.far.down']
     const codes = names.map(async (label) => {
       const { rcode } = await zones.answer({ name: `${label}.names.example`, type: 'A' })

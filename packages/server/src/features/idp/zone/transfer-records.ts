@@ -1,9 +1,10 @@
 import type { IdTag } from '@kith/protocol'
-import type { HostedTenant } from '#features/tenants/index.ts'
+import type { Settings } from '#features/settings/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { ResourceRecord } from '#infra/dns-server/index.ts'
+import { onlyProviders } from '../list-providers.ts'
 import type { NodeDeps } from './find-node.ts'
-import { pageHostedBelow } from './hosted-names.ts'
+import { type HostedName, namesBetween, pageHostedBelow } from './hosted-names.ts'
 import {
   addressRecord,
   addressRecords,
@@ -16,28 +17,55 @@ import {
 import { findZoneSettings, nameServerRecords } from './zone-settings.ts'
 import { listResolved } from './zone-store.ts'
 
+export interface TransferDeps extends Omit<NodeDeps, 'findParentNames'> {
+  readonly settings: Pick<Settings, 'find' | 'findNow'>
+}
+
+/** A zone that is transferred. */
+interface Transfer {
+  readonly deps: TransferDeps
+  readonly zone: Tenant
+  /** Zones of providers below it: what lies below them is theirs. */
+  readonly cuts: ReadonlySet<string>
+  /** Name servers have the addresses of the settings, and no others. */
+  readonly nameServers: ReadonlySet<string>
+}
+
 const pageSize = 500
+const longestName = 253
 
 /** All records of a zone but its SOA record. Concurrent changes may be missing: the serial was read before them, so that
  * secondaries transfer the zone again. */
-export async function* transferRecords(deps: NodeDeps, zone: Tenant): AsyncGenerator<ResourceRecord[]> {
-  yield await zoneRecords(deps, zone)
+export async function* transferRecords(deps: TransferDeps, zone: Tenant): AsyncGenerator<ResourceRecord[]> {
+  const own = await zoneRecords(deps, zone)
+  yield own
+  const nameServers = new Set(own.map(({ name }) => name))
+  const transfer: Transfer = { deps, zone, cuts: await listCuts(deps, zone), nameServers }
   for await (const page of pageHostedBelow(deps.db, zone)) {
-    const records = await Promise.all(page.map((tenant) => hostedRecords(deps, zone, tenant)))
+    const records = await Promise.all(page.map((hosted) => hostedRecords(transfer, hosted)))
     yield records.flat()
   }
   const form = await deps.settings.find(zone.tenantId, 'idp.server_url')
   const reader = deps.db.reader(zone.tenantId)
   for (let after: IdTag | undefined; ; ) {
     const page = await listResolved(reader, { after, limit: pageSize })
-    yield page.flatMap((identity) => identityRecords(deps, identity, form))
+    yield page.flatMap((identity) => identityRecords(transfer, identity, form))
     const last = page.at(-1)
     if (!last || page.length < pageSize) return
     after = last.idTag
   }
 }
 
-async function zoneRecords(deps: NodeDeps, { idTag }: Tenant): Promise<ResourceRecord[]> {
+async function listCuts(deps: TransferDeps, zone: Tenant): Promise<ReadonlySet<string>> {
+  const cuts = new Set<string>()
+  for await (const page of pageHostedBelow(deps.db, zone)) {
+    const tenants = page.filter(({ host, tenant }) => host === tenant.idTag).map(({ tenant }) => tenant)
+    for (const { idTag } of await onlyProviders(deps, tenants)) cuts.add(idTag)
+  }
+  return cuts
+}
+
+async function zoneRecords(deps: TransferDeps, { idTag }: Tenant): Promise<ResourceRecord[]> {
   const { nameServers, caa } = await findZoneSettings(deps.settings, idTag, deps.ownAddresses)
   const servers = nameServers.map(({ host }) => ({ type: 'NS', data: host }) as const)
   const addresses = addressRecords(deps.ownAddresses).filter(({ type }) => type !== 'CNAME')
@@ -50,40 +78,50 @@ async function zoneRecords(deps: NodeDeps, { idTag }: Tenant): Promise<ResourceR
 }
 
 /** A tenant's records, or the delegation of its zone where it gives names itself. */
-async function hostedRecords(deps: NodeDeps, zone: Tenant, tenant: HostedTenant): Promise<ResourceRecord[]> {
-  const { idTag, appDomain } = tenant
-  if (await deps.isProvider(tenant)) {
-    const { nameServers } = await findZoneSettings(deps.settings, idTag, deps.ownAddresses)
-    const below = nameServers.filter(({ host }) => host.endsWith(`.${idTag}`))
+async function hostedRecords(transfer: Transfer, { host, tenant }: HostedName): Promise<ResourceRecord[]> {
+  const { deps, cuts, nameServers: known } = transfer
+  if (isBelowCut(transfer, host)) return []
+  if (cuts.has(host)) {
+    const { nameServers } = await findZoneSettings(deps.settings, host, deps.ownAddresses)
+    const below = nameServers.filter((server) => server.host.endsWith(`.${host}`))
     return [
-      ...nameServers.flatMap(({ host }) => withName(idTag, usualTtl, [{ type: 'NS', data: host }])),
+      ...nameServers.flatMap((server) => withName(host, usualTtl, [{ type: 'NS', data: server.host }])),
       ...below.flatMap((server) => withName(server.host, usualTtl, nameServerRecords(server))),
     ]
   }
-  const hosts = appDomain?.endsWith(`.${zone.idTag}`) ? [idTag, appDomain] : [idTag]
-  const addresses = addressRecords(deps.ownAddresses)
+  const addresses = addressRecords(deps.ownAddresses.filter((address) => address !== host))
   return [
-    ...hosts.flatMap((host) => withName(host, usualTtl, addresses)),
-    ...tenantServerRecords(deps, idTag),
+    ...(known.has(host) ? [] : withName(host, usualTtl, addresses)),
+    ...(host === tenant.idTag ? tenantServerRecords(deps, tenant.idTag) : []),
   ]
 }
 
-function tenantServerRecords(deps: NodeDeps, idTag: Tenant['idTag']): ResourceRecord[] {
+function isBelowCut({ zone, cuts }: Transfer, name: string): boolean {
+  return cuts.size > 0 && namesBetween(name, zone.idTag).some((above) => cuts.has(above))
+}
+
+function tenantServerRecords(deps: TransferDeps, idTag: Tenant['idTag']): ResourceRecord[] {
   const url = deps.serverUrlOf(idTag)
   return url === undefined ? [] : discoveryRecords(deps, { name: idTag, url, ttl: usualTtl })
 }
 
-function identityRecords(deps: NodeDeps, identity: ResolvedIdentity, form: string): ResourceRecord[] {
+function identityRecords(transfer: Transfer, identity: ResolvedIdentity, form: string): ResourceRecord[] {
+  const { deps, nameServers } = transfer
   const { idTag: name, address } = identity
-  if (address === undefined) return []
+  if (isBelowCut(transfer, name)) return []
   const ttl = ttlOf(identity)
   const url = form.replace('{idTag}', name)
-  return [...withName(name, ttl, [addressRecord(address)]), ...discoveryRecords(deps, { name, url, ttl })]
+  return [
+    ...(nameServers.has(name) ? [] : withName(name, ttl, [addressRecord(address)])),
+    ...discoveryRecords(deps, { name, url, ttl }),
+  ]
 }
 
+/** Without those whose name would be too long for the DNS: nobody can ask for them. */
 function discoveryRecords(
-  { discoveryNames }: NodeDeps,
+  { discoveryNames }: TransferDeps,
   { name, url, ttl }: { readonly name: string; readonly url: string; readonly ttl: number },
 ): ResourceRecord[] {
-  return discoveryNames.flatMap((word) => withName(`_${word}.${name}`, ttl, [serverRecord(url)]))
+  const names = discoveryNames.map((word) => `_${word}.${name}`).filter(({ length }) => length <= longestName)
+  return names.flatMap((each) => withName(each, ttl, [serverRecord(url)]))
 }

@@ -28,20 +28,53 @@ export async function findZoneSettings(
     settings.find(serverTenant, 'dns.hostmaster'),
     settings.find(serverTenant, 'dns.caa'),
   ])
-  const named = servers.map((text) => {
-    const [host = '', ...addresses] = text.split(' ')
-    return { host, addresses }
-  })
   return {
-    nameServers: named.length > 0 ? named : [{ host: `ns1.${zone}`, addresses: ownAddresses }],
-    mailbox: (hostmaster || `hostmaster@${zone}`).replace('@', '.').toLowerCase(),
+    nameServers: servers.length > 0 ? named(servers, zone, ownAddresses) : usual(zone, ownAddresses),
+    mailbox: mailboxOf(hostmaster || `hostmaster@${zone}`),
     caa: caa.map(parseCaa),
   }
 }
 
+/** The names of the server and of its name servers, where it has some. */
+export async function listOwnHosts(
+  settings: Pick<Settings, 'find'>,
+  ownAddresses: readonly string[],
+): Promise<readonly string[]> {
+  const servers = await settings.find(serverTenant, 'dns.name_servers')
+  return [...ownAddresses, ...servers.map((text) => text.replace(/ .*/, ''))]
+}
+
+/** A host that is listed twice has the addresses of both. One in the zone without addresses has the server's own: without any
+ * it would not be found. */
+function named(texts: readonly string[], zone: string, ownAddresses: readonly string[]): NameServer[] {
+  const byHost = new Map<string, string[]>()
+  for (const text of texts) {
+    const [host = '', ...addresses] = text.split(' ')
+    byHost.set(host, [...(byHost.get(host) ?? []), ...addresses])
+  }
+  return [...byHost].map(([host, addresses]) => {
+    const isUnfound = addresses.length === 0 && (host === zone || host.endsWith(`.${zone}`))
+    return { host, addresses: isUnfound ? ownAddresses : [...new Set(addresses)] }
+  })
+}
+
+/** A server that is only known by a name goes by that: a name server may not be an alias. */
+function usual(zone: string, ownAddresses: readonly string[]): NameServer[] {
+  const names = ownAddresses.filter((address) => isIP(address) === 0)
+  return names.length > 0 && names.length === ownAddresses.length
+    ? names.map((host) => ({ host, addresses: [] }))
+    : [{ host: `ns1.${zone}`, addresses: ownAddresses }]
+}
+
+/** A mail address as SOA records have it: dots before the `@` are escaped (RFC 1035 section 8). */
+function mailboxOf(address: string): string {
+  const [local = '', host = ''] = address.toLowerCase().split('@')
+  return `${local.replaceAll('.', '\\046')}.${host}`
+}
+
 /** The addresses of a name server; NS records may not lead to an alias. */
 export function nameServerRecords({ addresses }: NameServer): RecordData[] {
-  return addressRecords(addresses).filter(({ type }) => type !== 'CNAME')
+  return addressRecords(addresses.filter((address) => isIP(address) !== 0))
 }
 
 function parseCaa(text: string): RecordData {

@@ -5,7 +5,14 @@ import { eachDialect } from '#harness/each-dialect.ts'
 import { openDatabase, serverTenant, type TenantId } from '#infra/db/index.ts'
 import type { ManagedIdentity } from '../managed-identity.ts'
 import { insertIdentity, updateIdentity } from '../managed-identity-store.ts'
-import { findResolved, findSerial, hasNamesBelow, listResolved, raiseSerial } from './zone-store.ts'
+import {
+  findResolved,
+  findSerial,
+  hasNamesBelow,
+  listResolved,
+  raiseOldSerials,
+  raiseSerial,
+} from './zone-store.ts'
 
 const zone = 7 as TenantId
 const other = 8 as TenantId
@@ -29,10 +36,13 @@ eachDialect('the names of a zone', (open) => {
     const db = await open({ migrations })
     const reader = db.reader(zone)
     const pending = identity('p.names.example', { status: 'pending' })
+    const nowhere = 'x.n.names.example' as IdTag
     await db.transact(zone, async (tx) => {
       await insertIdentity(tx, identity('a.names.example', { isDynamic: true }))
       await insertIdentity(tx, identity('x.b.names.example'))
       await insertIdentity(tx, pending)
+      const { address: _, ...without } = identity(nowhere)
+      await insertIdentity(tx, without)
       await insertIdentity(tx.as(other), identity('o.names.example'))
     })
     expect(await findResolved(reader, 'a.names.example' as IdTag)).toEqual({
@@ -40,7 +50,7 @@ eachDialect('the names of a zone', (open) => {
       address: '192.0.2.1',
       isDynamic: true,
     })
-    expect(await findResolved(reader, pending.idTag)).toBeUndefined()
+    for (const idTag of [pending.idTag, nowhere]) expect(await findResolved(reader, idTag)).toBeUndefined()
     expect(await findResolved(reader, 'o.names.example' as IdTag)).toBeUndefined()
     const first = await listResolved(reader, { after: undefined, limit: 1 })
     const rest = await listResolved(reader, { after: first[0]?.idTag, limit: 5 })
@@ -50,6 +60,7 @@ eachDialect('the names of a zone', (open) => {
     expect(await below('a.names.example')).toBe(false)
     expect(await below('x.b.names.example')).toBe(false)
     expect(await below('o.names.example')).toBe(false)
+    expect(await below('n.names.example')).toBe(false)
     expect(await below('.names.example')).toBe(false)
     await db.transact(zone, (tx) =>
       updateIdentity(tx, identity('x.b.names.example', { status: 'suspended' })),
@@ -72,6 +83,10 @@ eachDialect('the names of a zone', (open) => {
     expect(await serials()).toEqual([now + 4, 3])
     await raise(zone, now + 100)
     expect(await serials()).toEqual([now + 103, 3])
+    await db.transact(serverTenant, (tx) => raiseOldSerials(tx, now + 200))
+    expect(await serials()).toEqual([now + 203, 3])
+    await db.transact(serverTenant, (tx) => raiseOldSerials(tx, now + 150))
+    expect(await serials()).toEqual([now + 203, 3])
   })
 
   test('that were given by an older version are found as well', async () => {
@@ -86,6 +101,7 @@ eachDialect('the names of a zone', (open) => {
       label: 'x',
       registrar_tag: 'registrar.example',
       status: 'active',
+      address: '192.0.2.1',
       ...{ tenant_id: zone, created_at: now, updated_at: now, expires_at: now },
     }
     await before.transact(zone, async (tx) => {

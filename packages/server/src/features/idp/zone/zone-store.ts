@@ -37,6 +37,17 @@ export async function raiseSerial(tx: Writer, now: number): Promise<void> {
     .execute()
 }
 
+/** Raises the serials of all zones to those of a change now. `tx` is the server's. */
+export async function raiseOldSerials(tx: Writer, now: number): Promise<void> {
+  await tx
+    .tables<ZoneTables>()
+    .updateTable('zone_serials')
+    .set({ serial: now })
+    .where('tenant_id', '<>', serverTenant)
+    .where('serial', '<', now)
+    .execute()
+}
+
 /** The serial of the reader's zone, which has 32 bits. */
 export async function findSerial(reader: Reader): Promise<number> {
   const rows = await reader
@@ -58,13 +69,13 @@ export async function listCounters(reader: Reader): Promise<Map<TenantId, number
   return new Map(rows.map((row) => [row.tenant_id, row.serial]))
 }
 
-/** The identity with this name, if it is active. */
+/** The identity with this name, if it is active and has an address. */
 export async function findResolved(reader: Reader, idTag: IdTag): Promise<ResolvedIdentity | undefined> {
   const row = await resolved(reader).where('id_tag', '=', idTag).executeTakeFirst()
   return row && fromRow(row)
 }
 
-/** Active identities of the reader's provider in the order of their names. */
+/** Those of the reader's provider in the order of their names. */
 export async function listResolved(
   reader: Reader,
   { after, limit }: { readonly after: IdTag | undefined; readonly limit: number },
@@ -74,7 +85,7 @@ export async function listResolved(
   return rows.map(fromRow)
 }
 
-/** Are there active identities below a name? */
+/** Are there such identities below a name? */
 export async function hasNamesBelow(reader: Reader, name: string): Promise<boolean> {
   const prefix = reversedName(name)
   const row = await resolved(reader)
@@ -93,8 +104,10 @@ function resolved(reader: Reader) {
     .select(['id_tag', 'address', 'dyndns'])
     .where('tenant_id', '=', reader.tenantId)
     .where('status', '=', 'active')
+    .where('address', 'is not', null)
+    .$narrowType<{ address: string }>()
 }
 
-function fromRow(row: { id_tag: IdTag; address: string | null; dyndns: number }): ResolvedIdentity {
-  return { idTag: row.id_tag, address: row.address ?? undefined, isDynamic: row.dyndns === 1 }
+function fromRow(row: { id_tag: IdTag; address: string; dyndns: number }): ResolvedIdentity {
+  return { idTag: row.id_tag, address: row.address, isDynamic: row.dyndns === 1 }
 }
