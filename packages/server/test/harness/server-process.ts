@@ -17,6 +17,7 @@ export interface ServerPlace {
   readonly peers?: string
   /** The way to it, for who is to find it again under the same address. */
   readonly link?: CuttableLink
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /** The program as its user runs it, in a process that a test may kill. */
@@ -33,7 +34,7 @@ export class ServerProcess implements AsyncDisposable {
   }
 
   static async start(place: ServerPlace): Promise<ServerProcess> {
-    const { idTag, dataDir, peers = '', link } = place
+    const { idTag, dataDir, peers = '', link, env } = place
     const child = spawn(process.execPath, [...roomyStart, program, 'serve'], {
       env: {
         BASE_ID_TAG: idTag,
@@ -43,6 +44,7 @@ export class ServerProcess implements AsyncDisposable {
         DATA_DIR: dataDir,
         IDENTITY_HOSTS: peers,
         LOG_LEVEL: 'error',
+        ...env,
       },
       stdio: ['ignore', 'pipe', 'inherit'],
     })
