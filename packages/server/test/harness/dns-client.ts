@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { type DecodedPacket, decode, encode, type Packet } from 'dns-packet'
 
 interface Server {
@@ -71,6 +71,28 @@ export async function askTcp(server: Server, name: string, type: string): Promis
   return decode(answer ?? Buffer.alloc(0))
 }
 
+/** A connection that stays open, and what was answered over it so far. */
+export interface OpenConnection {
+  readonly socket: Socket
+  readonly closed: Promise<void>
+  ask(...messages: Buffer[]): void
+  answers(): Buffer[]
+}
+
+export function openTcp({ host, port }: Server, localAddress?: string): OpenConnection {
+  const socket = connect({ host, port, ...(localAddress ? { localAddress } : {}) })
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk: Buffer) => void chunks.push(chunk))
+  // The server may end it with what was sent unread.
+  socket.on('error', () => {})
+  return {
+    socket,
+    closed: new Promise((resolve) => socket.on('close', () => resolve())),
+    ask: (...messages) => void socket.write(Buffer.concat(messages.map(framed))),
+    answers: () => unframed(Buffer.concat(chunks)),
+  }
+}
+
 export function framed(message: Buffer): Buffer {
   const length = Buffer.alloc(2)
   length.writeUInt16BE(message.length)
@@ -79,8 +101,10 @@ export function framed(message: Buffer): Buffer {
 
 function unframed(bytes: Buffer): Buffer[] {
   const messages: Buffer[] = []
-  for (let at = 0; at < bytes.length; at += 2 + bytes.readUInt16BE(at))
-    messages.push(bytes.subarray(at + 2, at + 2 + bytes.readUInt16BE(at)))
+  for (let at = 0; at + 2 <= bytes.length; at += 2 + bytes.readUInt16BE(at)) {
+    const message = bytes.subarray(at + 2, at + 2 + bytes.readUInt16BE(at))
+    if (message.length === bytes.readUInt16BE(at)) messages.push(message)
+  }
   return messages
 }
 
@@ -90,9 +114,9 @@ export function rcodeOf(message: Buffer): number {
 
 const algorithm = wireName('hmac-sha256')
 
-/** Adds a TSIG record to a query, with the signature of RFC 8945 section 4.3. */
-export function signed(message: Buffer, key: ClientKey, atSecs: number): Buffer {
-  const mac = macOf(key, atSecs, [message])
+/** Adds a TSIG record to a query, with the signature of RFC 8945 section 4.3, or so many bytes of it. */
+export function signed(message: Buffer, key: ClientKey, atSecs: number, macBytes = 32): Buffer {
+  const mac = macOf(key, atSecs, [message]).subarray(0, macBytes)
   const data = [
     algorithm,
     times(atSecs),

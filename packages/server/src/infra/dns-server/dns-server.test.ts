@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { connect } from 'node:net'
 import { decode } from 'dns-packet'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Dice } from '#harness/dice.ts'
@@ -11,6 +10,8 @@ import {
   exchangeTcp,
   exchangeUdp,
   framed,
+  type OpenConnection,
+  openTcp,
   question,
   rcodeOf,
   readSignature,
@@ -18,12 +19,15 @@ import {
   withEdns,
 } from '#harness/dns-client.ts'
 import { runsOf } from '#harness/property-runs.ts'
+import { RecordedLog } from '#harness/recorded-log.ts'
 import { TestClock } from '#harness/test-clock.ts'
 import { testSeed } from '#harness/test-seed.ts'
 import { silentLogger } from '#infra/telemetry/index.ts'
 import {
   type DnsServer,
+  type DnsServerOptions,
   openDnsServer,
+  type Question,
   type RecordData,
   type ResourceRecord,
   type TransferPolicy,
@@ -69,6 +73,7 @@ const records: Readonly<Record<string, readonly RecordData[]>> = {
 
 let policy: TransferPolicy
 let isBroken = false
+let isPolicyBroken = false
 const zones: Zones = {
   async answer({ name, type }) {
     if (isBroken) throw new Error('the database is gone')
@@ -78,8 +83,12 @@ const zones: Zones = {
     const rcode = records[name] ? 'NOERROR' : 'NXDOMAIN'
     return { rcode, isAuthoritative: true, answers: found, authority: found.length > 0 ? [] : [soa] }
   },
-  findTransferPolicy: async () => policy,
+  async findTransferPolicy() {
+    if (isPolicyBroken) throw new Error('the database is gone')
+    return policy
+  },
   async openTransfer(zone) {
+    if (isBroken) throw new Error('the database is gone')
     if (zone !== apex) return undefined
     async function* all() {
       for (const name of Object.keys(records)) yield toRecords(name)
@@ -101,6 +110,19 @@ function toRecords(name: string): ResourceRecord[] {
   return (records[name] ?? []).map((data) => toRecord(name, data))
 }
 
+/** Another server, which ends with the test. */
+async function startServer(options: Partial<DnsServerOptions> = {}): Promise<DnsServer & AsyncDisposable> {
+  const listen = { host: '127.0.0.1', port: 0 }
+  const started = await openDnsServer({ listen, zones, clock, logger: silentLogger, ...options })
+  return { ...started, [Symbol.asyncDispose]: () => started.close() }
+}
+
+/** What waits until it is let go. */
+function holding() {
+  const held: (() => void)[] = []
+  return { held, hold: () => new Promise<void>((resolve) => void held.push(resolve)) }
+}
+
 let server: DnsServer
 const told: string[] = []
 const limited: string[] = []
@@ -119,6 +141,7 @@ afterAll(() => server.close())
 beforeEach(() => {
   policy = { notified: [], networks: [], key: undefined }
   isBroken = false
+  isPolicyBroken = false
   told.length = 0
   limited.length = 0
   clock.advance(10_000)
@@ -200,6 +223,67 @@ test('counts each answer by its code', async () => {
   expect(told).toEqual(['NXDOMAIN udp', 'NOERROR tcp'])
 })
 
+describe('without its database', () => {
+  const servFail = 2
+  const exchanges = { UDP: exchangeUdp, TCP: exchangeTcp }
+  const signedBy = (type: string) => signed(question(apex, type), key, nowSecs())
+
+  test.each<['UDP' | 'TCP', string, Buffer]>([
+    ['UDP', 'IXFR', question(apex, 'IXFR')],
+    ['UDP', 'a signed question', signedBy('SOA')],
+    ['TCP', 'a signed question', signedBy('SOA')],
+    ['TCP', 'AXFR', question(apex, 'AXFR')],
+    ['TCP', 'a signed AXFR', signedBy('AXFR')],
+  ])('says over %s that it failed to answer %s', async (transport, _, message) => {
+    isBroken = true
+    isPolicyBroken = true
+    const [answer = Buffer.alloc(4), ...more] = await exchanges[transport](server, message)
+    expect(more).toEqual([])
+    expect(rcodeOf(answer)).toBe(servFail)
+    expect(readSignature(answer, { key, query: message })).toBe(undefined)
+    expect(told).toEqual([`SERVFAIL ${transport.toLowerCase()}`])
+  })
+
+  test.each(['AXFR', 'SOA'])('signs where it knows the key that %s failed', async (type) => {
+    policy = { notified: [], networks: ['127.0.0.1'], key }
+    isBroken = true
+    const query = signed(question(apex, type), key, nowSecs())
+    const [answer = Buffer.alloc(4)] = await exchangeTcp(server, query)
+    expect(rcodeOf(answer)).toBe(servFail)
+    expect(readSignature(answer, { key, query })).toMatchObject({ error: 0, isRight: true })
+  })
+})
+
+describe('lines of the log that anybody can cause', () => {
+  test.each([
+    ['a zone transfer was refused', 'AXFR'],
+    ['a DNS question could not be answered', 'A'],
+  ])('are written once a minute: %s', async (line, type) => {
+    const { logger, lines } = new RecordedLog()
+    await using other = await startServer({ logger })
+    isBroken = true
+    const written = () =>
+      lines
+        .map((each) => JSON.parse(each))
+        .filter(({ msg }) => msg === line)
+        .map(({ leftOut }) => leftOut)
+    const ask = (count: number) =>
+      exchangeTcp(other, ...Array.from({ length: count }, () => question(apex, type)))
+    await ask(50)
+    clock.advance(59_999)
+    await ask(50)
+    expect(written()).toEqual([undefined])
+    clock.advance(1)
+    await ask(2)
+    expect(written()).toEqual([undefined, 99])
+    clock.advance(60_000)
+    await ask(1)
+    clock.advance(60_000)
+    await ask(1)
+    expect(written()).toEqual([undefined, 99, 1, undefined])
+  })
+})
+
 describe('an answer over UDP', () => {
   test.each([
     ['is whole in 512 bytes without EDNS', question('_service.alice.names.example', 'TXT'), false],
@@ -243,6 +327,31 @@ describe('EDNS', () => {
     const [opt] = decode(answer).additionals ?? []
     expect(opt).toMatchObject({ extendedRcode: 1, ednsVersion: 0 })
     expect(rcodeOf(answer)).toBe(0)
+  })
+})
+
+describe('what is not supported', () => {
+  const answerTo = async (message: Buffer) => {
+    const [answer = Buffer.alloc(12)] = await exchangeUdp(server, message)
+    expect(answer.length).toBeLessThanOrEqual(message.length)
+    return { ...decode(answer), rcode: rcodeOf(answer) }
+  }
+  const notImp = 4
+
+  test('is answered with the question, and with EDNS to those who have it', async () => {
+    const plain = question('alice.names.example', 'A')
+    const extended = withEdns('alice.names.example', 'A')
+    for (const message of [plain, extended]) message.writeUInt16BE(0x2800, 2)
+    const questions = [expect.objectContaining({ name: 'alice.names.example', type: 'A' })]
+    expect(await answerTo(plain)).toMatchObject({ rcode: notImp, questions, answers: [], additionals: [] })
+    const additionals = [expect.objectContaining({ type: 'OPT', udpPayloadSize: 1232 })]
+    expect(await answerTo(extended)).toMatchObject({ rcode: notImp, questions, answers: [], additionals })
+  })
+
+  test('is answered with a header alone when it cannot be read', async () => {
+    const message = withEdns('alice.names.example', 'A').subarray(0, -1)
+    message.writeUInt16BE(0x2800, 2)
+    expect(await answerTo(message)).toMatchObject({ rcode: notImp, questions: [], additionals: [] })
   })
 })
 
@@ -353,17 +462,8 @@ describe('connections', () => {
     expect(answers.map((answer) => answer.readUInt16BE(0))).toEqual(ids)
   })
 
-  /** A connection whose answers are not looked at. */
-  const open = (to: DnsServer) => {
-    const socket = connect(to)
-    const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()))
-    // The server may end it with what was sent unread.
-    socket.on('error', () => {})
-    return { socket, closed }
-  }
-
   test('that ask nothing whole for ten seconds are ended', async () => {
-    const { socket, closed } = open(server)
+    const { socket, closed } = openTcp(server)
     socket.write(framed(question(apex, 'SOA')))
     await once(socket, 'data')
     clock.advance(9_999)
@@ -375,30 +475,93 @@ describe('connections', () => {
   })
 
   test('that announce a long question are ended', async () => {
-    const { socket, closed } = open(server)
-    socket.resume()
+    const { socket, closed } = openTcp(server)
     socket.write(Buffer.of(0xff, 0xff))
     await closed
   })
 
+  const answered = async (...asked: OpenConnection[]) => {
+    const before = asked.map((each) => each.answers().length)
+    for (const each of asked) each.ask(question(apex, 'SOA'))
+    await expect.poll(() => asked.every((each, at) => each.answers().length > (before[at] ?? 0))).toBe(true)
+  }
+  const openFrom = (to: DnsServer, network: number, count: number) =>
+    Array.from({ length: count }, () => openTcp(to, `127.0.${network}.1`))
+  /** As many as there may be in all, from ten networks. */
+  const openAll = (to: DnsServer) => Array.from({ length: 10 }, (_, at) => openFrom(to, at, 20)).flat()
+
   test('of one network are bounded', async () => {
-    const other = await openDnsServer({
-      listen: { host: '127.0.0.1', port: 0 },
-      zones,
-      clock,
-      logger: silentLogger,
-    })
-    const first = Array.from({ length: 20 }, () => open(other))
-    for (const { socket } of first) {
-      socket.write(framed(question(apex, 'SOA')))
-      await once(socket, 'data')
-    }
-    const { socket, closed } = open(other)
-    socket.resume()
-    await closed
+    await using other = await startServer()
+    const first = openFrom(other, 0, 20)
+    await answered(...first)
+    const [more] = openFrom(other, 0, 1)
+    await more?.closed
     expect(first.some((each) => each.socket.closed)).toBe(false)
-    await other.close()
-    await Promise.all(first.map((each) => each.closed))
+  })
+
+  test('above the bound take the place of the one that asked longest ago', async () => {
+    await using other = await startServer()
+    const all = openAll(other)
+    await answered(...all)
+    const [first, second, ...rest] = all as [OpenConnection, OpenConnection, ...OpenConnection[]]
+    await answered(first)
+    await answered(...openFrom(other, 10, 1))
+    await second.closed
+    expect([first, ...rest].filter((each) => each.socket.closed)).toEqual([])
+    await answered(first, ...rest.slice(1), ...openFrom(other, 11, 1))
+    await rest[0]?.closed
+  })
+
+  test('above the bound are ended while all others wait for answers', async () => {
+    const { held, hold } = holding()
+    const answer = async (asked: Question) => {
+      await hold()
+      return await zones.answer(asked)
+    }
+    await using other = await startServer({ zones: { ...zones, answer } })
+    const all = openAll(other)
+    for (const each of all) each.ask(question(apex, 'SOA'))
+    await expect.poll(() => held.length).toBe(200)
+    const [more] = openFrom(other, 10, 1)
+    await more?.closed
+    for (const letGo of held.splice(0)) letGo()
+    await expect.poll(() => all.every((each) => each.answers().length === 1)).toBe(true)
+  })
+
+  test('let others have a turn after each question', async () => {
+    let asked = 0
+    const askedByTurn: number[] = []
+    const answer = async (given: Question) => {
+      if (asked === 0) setImmediate(() => void askedByTurn.push(asked))
+      asked += 1
+      return await zones.answer(given)
+    }
+    await using other = await startServer({ zones: { ...zones, answer } })
+    const client = openTcp(other)
+    client.ask(...Array.from({ length: 100 }, () => question(apex, 'SOA')))
+    await expect.poll(() => client.answers().length).toBe(100)
+    expect(askedByTurn[0]).toBeLessThan(3)
+  })
+
+  test('whose network asks too much are answered at its rate, however long they wait', async () => {
+    await using other = await startServer({ rate: { perSecond: 0.05, burst: 3 } })
+    const startMs = clock.now()
+    const [client, neighbour] = [openTcp(other), openTcp(other)]
+    client.ask(...[1, 2, 3, 4].map((id) => question(apex, 'SOA', { id })))
+    await expect.poll(() => client.answers().length).toBe(3)
+    neighbour.ask(question(apex, 'SOA'))
+    await answered(...openFrom(other, 1, 1))
+    const passes = (connection: OpenConnection, count: number) => {
+      const passSecond = () => {
+        clock.advance(1000)
+        return connection.answers().length
+      }
+      return expect.poll(passSecond, { interval: 5 }).toBe(count)
+    }
+    await passes(client, 4)
+    expect(clock.now() - startMs).toBeGreaterThanOrEqual(20_000)
+    await passes(neighbour, 1)
+    expect(clock.now() - startMs).toBeGreaterThanOrEqual(40_000)
   })
 })
 
@@ -409,6 +572,7 @@ describe('a zone transfer', () => {
   }
   const refused = 5
   const notAuth = 9
+  const wholeZone = Object.values(records).flat().length + 300 + 2
 
   test('is refused to everybody whose address is not listed', async () => {
     const [answer = Buffer.alloc(4)] = await exchangeTcp(server, question(apex, 'AXFR'))
@@ -420,8 +584,7 @@ describe('a zone transfer', () => {
   test.each(['AXFR', 'IXFR'])('(%s) gives everything between two SOA records', async (type) => {
     policy = { notified: [], networks: ['127.0.0.0/8'], key: undefined }
     const all = await transfer(question(apex, type))
-    const total = Object.values(records).flat().length + 300
-    expect(all).toHaveLength(total + 2)
+    expect(all).toHaveLength(wholeZone)
     expect([all[0]?.type, all.at(-1)?.type]).toEqual(['SOA', 'SOA'])
     expect(all.filter(({ type: each }) => each === 'SOA')).toHaveLength(2)
   })
@@ -474,6 +637,114 @@ describe('a zone transfer', () => {
     expect(rcodeOf(answer)).toBe(notAuth)
     expect(readSignature(answer, { key: given, query })).toMatchObject({ error })
     expect(answer.readUInt16BE(6)).toBe(0)
+  })
+
+  test.each<[string, number, number, number | undefined]>([
+    ['FORMERR when it is shorter than half', 15, 1, undefined],
+    ['FORMERR when there is none', 0, 1, undefined],
+    ['BADTRUNC when it is half', 16, notAuth, 22],
+    ['BADTRUNC when it lacks one byte', 31, notAuth, 22],
+  ])('with a signature that was cut is %s', async (_, macBytes, rcode, error) => {
+    policy = { notified: [], networks: ['127.0.0.1'], key }
+    const query = signed(question(apex, 'AXFR'), key, nowSecs(), macBytes)
+    const [answer = Buffer.alloc(12), ...more] = await exchangeTcp(server, query)
+    expect(more).toEqual([])
+    expect(rcodeOf(answer)).toBe(rcode)
+    expect(readSignature(answer, { key, query })?.error).toBe(error)
+  })
+
+  test('with half of a wrong signature is refused for that', async () => {
+    policy = { notified: [], networks: ['127.0.0.1'], key }
+    const query = signed(question(apex, 'AXFR'), { ...key, secret: randomBytes(32) }, nowSecs(), 16)
+    const [answer = Buffer.alloc(12)] = await exchangeTcp(server, query)
+    expect(readSignature(answer, { key, query })?.error).toBe(16)
+  })
+
+  test.each(['AXFR', 'IXFR'])('(%s) of another class is refused', async (type) => {
+    policy = { notified: [], networks: ['127.0.0.1'], key: undefined }
+    const chaos = question(apex, '', { questions: [{ name: apex, type: type as 'A', class: 'CH' }] })
+    const answers = await exchangeTcp(server, chaos)
+    expect(answers.map(rcodeOf)).toEqual([refused])
+  })
+
+  test.each(['AXFR', 'IXFR'])(
+    '(%s) with a later version of EDNS is told the one that is known',
+    async (type) => {
+      policy = { notified: [], networks: ['127.0.0.1'], key: undefined }
+      const message = withEdns(apex, type)
+      message.writeUInt8(1, message.length - 5)
+      const [answer = Buffer.alloc(0), ...more] = await exchangeTcp(server, message)
+      expect(more).toEqual([])
+      expect(decode(answer)).toMatchObject({
+        answers: [],
+        additionals: [{ extendedRcode: 1, ednsVersion: 0 }],
+      })
+    },
+  )
+
+  /** A question for what is new since a serial; the names of its SOA record point into the question. */
+  const since = (serial: number) => {
+    const message = question(apex, 'IXFR')
+    const authority = Buffer.alloc(36)
+    authority.writeUInt16BE(0xc00c, 0)
+    authority.writeUInt16BE(6, 2)
+    authority.writeUInt16BE(1, 4)
+    authority.writeUInt16BE(24, 10)
+    authority.writeUInt16BE(0xc00c, 12)
+    authority.writeUInt16BE(0xc00c, 14)
+    authority.writeUInt32BE(serial, 16)
+    message.writeUInt16BE(1, 8)
+    return Buffer.concat([message, authority])
+  }
+
+  test.each([
+    ['the current version', 7, 1],
+    ['a newer version', 8, 1],
+    ['a version that is newer by almost half a round', 7 + 2 ** 31 - 1, 1],
+    ['an older version', 6, wholeZone],
+    ['a version before serials went round', 2 ** 32 - 1, wholeZone],
+  ])('to a client that has %s', async (_, serial, count) => {
+    policy = { notified: [], networks: ['127.0.0.1'], key: undefined }
+    const all = await transfer(since(serial))
+    expect(all).toHaveLength(count)
+    expect(all[0]).toMatchObject({ type: 'SOA', data: { serial: 7 } })
+  })
+
+  test('with a serial that was cut off cannot be read', async () => {
+    policy = { notified: [], networks: ['127.0.0.1'], key: undefined }
+    const message = since(7)
+    message.writeUInt16BE(7, message.length - 26)
+    const answers = await exchangeTcp(server, message.subarray(0, message.length - 17))
+    expect(answers.map(rcodeOf)).toEqual([1])
+  })
+
+  test('beyond four waits for its turn, however long, unless its client is gone', async () => {
+    policy = { notified: [], networks: ['127.0.0.1'], key: undefined }
+    const opened: string[] = []
+    const { held, hold } = holding()
+    const openTransfer = async (zone: string) => {
+      opened.push(zone)
+      await hold()
+      return await zones.openTransfer(zone)
+    }
+    await using other = await startServer({ zones: { ...zones, openTransfer } })
+    const start = async () => {
+      const connection = openTcp(other)
+      connection.ask(question(apex, 'SOA'), question(apex, 'AXFR'))
+      await expect.poll(() => connection.answers().length).toBe(1)
+      return connection
+    }
+    const four = [await start(), await start(), await start(), await start()]
+    await expect.poll(() => held.length).toBe(4)
+    const [gone, next] = [await start(), await start()]
+    clock.advance(60_000)
+    gone.socket.resetAndDestroy()
+    await askTcp(other, apex, 'SOA')
+    held.shift()?.()
+    await expect.poll(() => held.length).toBe(4)
+    for (const letGo of held.splice(0)) letGo()
+    await expect.poll(() => [...four, next].map((each) => each.answers().length)).toEqual([5, 5, 5, 5, 5])
+    expect(opened).toHaveLength(5)
   })
 
   test('is announced by a signed question for the serial', async () => {

@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '#lib/clock.ts'
 
-/** What a network may ask for over UDP, where the sender of a question may be forged. */
+/** What a network may ask for over UDP, where the sender of a question may be forged, and again over TCP. */
 export interface NetworkRate {
   readonly perSecond: number
   readonly burst: number
@@ -12,6 +12,8 @@ export interface NetworkRate {
 export const defaultNetworkRate: NetworkRate = { perSecond: 200, burst: 1000 }
 // Above the rate every second question is answered with TC, the others not at all: TCP has no forged senders.
 const slip = 2
+// More than the connections of a network, so that those that end while they wait do not hold up the next ones for long.
+const mostOwed = 50
 // About 100 bytes each.
 const maxNetworks = 50_000
 
@@ -23,23 +25,41 @@ interface Bucket {
   refused: number
 }
 
-/** Counts the questions of each network. */
+/** Counts the questions of each network over UDP. */
 export function openNetworkLimits(clock: Pick<Clock, 'now'>, rate: NetworkRate): (ip: string) => RateVerdict {
-  const buckets = new LRUCache<string, Bucket>({ max: maxNetworks })
+  const bucketOf = openBuckets(clock, rate)
   return (ip) => {
-    const key = networkOf(ip)
-    const now = clock.now()
-    const bucket = buckets.get(key) ?? { tokens: rate.burst, atMs: now, refused: 0 }
-    const gained = (Math.max(0, now - bucket.atMs) * rate.perSecond) / 1000
-    bucket.tokens = Math.min(rate.burst, bucket.tokens + gained)
-    bucket.atMs = now
-    buckets.set(key, bucket)
+    const bucket = bucketOf(ip)
     if (bucket.tokens >= 1) {
       bucket.tokens -= 1
       return 'answer'
     }
     bucket.refused += 1
     return bucket.refused % slip === 0 ? 'truncate' : 'drop'
+  }
+}
+
+/** Counts the questions of each network over TCP; answers in how many milliseconds the time of the next one comes. */
+export function openNetworkPace(clock: Pick<Clock, 'now'>, rate: NetworkRate): (ip: string) => number {
+  const bucketOf = openBuckets(clock, rate)
+  return (ip) => {
+    const bucket = bucketOf(ip)
+    bucket.tokens = Math.max(bucket.tokens - 1, -mostOwed)
+    return bucket.tokens >= 0 ? 0 : Math.ceil((-bucket.tokens * 1000) / rate.perSecond)
+  }
+}
+
+function openBuckets(clock: Pick<Clock, 'now'>, { perSecond, burst }: NetworkRate): (ip: string) => Bucket {
+  const buckets = new LRUCache<string, Bucket>({ max: maxNetworks })
+  return (ip) => {
+    const key = networkOf(ip)
+    const now = clock.now()
+    const bucket = buckets.get(key) ?? { tokens: burst, atMs: now, refused: 0 }
+    const gained = (Math.max(0, now - bucket.atMs) * perSecond) / 1000
+    bucket.tokens = Math.min(burst, bucket.tokens + gained)
+    bucket.atMs = now
+    buckets.set(key, bucket)
+    return bucket
   }
 }
 

@@ -1,13 +1,14 @@
 import { createSocket, type Socket as UdpSocket } from 'node:dgram'
 import { once } from 'node:events'
-import { type AddressInfo, createServer, isIPv4, isIPv6, type Server, type Socket } from 'node:net'
+import { type AddressInfo, createServer, isIPv4, isIPv6, type Server } from 'node:net'
 import type { Logger } from '#infra/telemetry/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { errorCode } from '#lib/system-error.ts'
-import { defaultNetworkRate, type NetworkRate, networkOf } from './network-limits.ts'
+import { defaultNetworkRate, type NetworkRate, openNetworkPace } from './network-limits.ts'
 import { Notifier } from './notifier.ts'
+import { RareLines } from './rare-lines.ts'
 import { Responder, type ResponderDeps } from './responder.ts'
-import { serveConnection } from './tcp-connection.ts'
+import { acceptConnections } from './tcp-connection.ts'
 import type { Zones } from './zones.ts'
 
 export interface DnsServerOptions {
@@ -28,17 +29,17 @@ export interface DnsServer {
   close(): Promise<void>
 }
 
-const maxConnections = 200
-const maxConnectionsPerNetwork = 20
 const portTries = 10
 
 /** Listens on UDP and TCP. */
 export async function openDnsServer(options: DnsServerOptions): Promise<DnsServer> {
   const { listen, zones, clock, logger, rate = defaultNetworkRate } = options
   const { observe = () => {}, observeLimited = () => {} } = options
-  const responder = new Responder({ zones, clock, logger, rate, observe, observeLimited })
+  const lines = new RareLines({ clock, logger })
+  const responder = new Responder({ zones, clock, lines, rate, observe, observeLimited })
   const { tcp, udp } = await bindDns(listen)
-  const sockets = acceptConnections(tcp, { responder, clock, logger })
+  const waitMsOf = openNetworkPace(clock, rate)
+  const sockets = acceptConnections(tcp, { responder, clock, lines, waitMsOf })
   const notifier = new Notifier({
     zones,
     clock,
@@ -49,7 +50,7 @@ export async function openDnsServer(options: DnsServerOptions): Promise<DnsServe
       udp.send(message, port, to, () => {})
     },
   })
-  answerDatagrams(udp, { responder, notifier, logger })
+  answerDatagrams(udp, { responder, notifier, logger, lines })
   return {
     host: listen.host,
     port: udp.address().port,
@@ -71,7 +72,6 @@ export async function bindDns({
   for (let tries = 1; ; tries += 1) {
     // A client may close its sending side before it has its answers.
     const tcp = createServer({ allowHalfOpen: true })
-    tcp.maxConnections = maxConnections
     tcp.listen(port, host)
     await once(tcp, 'listening')
     const udp = createSocket(isIPv6(host) ? 'udp6' : 'udp4')
@@ -89,13 +89,12 @@ export async function bindDns({
 
 interface Serving {
   readonly responder: Responder
+  readonly notifier: Notifier
   readonly logger: Logger
+  readonly lines: RareLines
 }
 
-function answerDatagrams(
-  udp: UdpSocket,
-  { responder, notifier, logger }: Serving & { readonly notifier: Notifier },
-): void {
+function answerDatagrams(udp: UdpSocket, { responder, notifier, logger, lines }: Serving): void {
   udp.on('error', (error) => logger.warn({ err: error }, 'the UDP socket of the DNS server reports an error'))
   udp.on('message', async (bytes, { address, port }) => {
     if (port === 0) return
@@ -107,36 +106,7 @@ function answerDatagrams(
     } catch (error) {
       // The socket may have been closed meanwhile.
       if (errorCode(error) !== 'ERR_SOCKET_DGRAM_NOT_RUNNING')
-        logger.error({ err: error }, 'a DNS question could not be answered')
+        lines.write('error', { err: error }, 'a DNS question could not be answered')
     }
   })
-}
-
-/** The open connections: `maxConnections` at most, and of one network `maxConnectionsPerNetwork`. */
-function acceptConnections(
-  tcp: Server,
-  { responder, clock, logger }: Serving & { readonly clock: Clock },
-): ReadonlySet<Socket> {
-  const sockets = new Set<Socket>()
-  const perNetwork = new Map<string, number>()
-  tcp.on('connection', (socket) => {
-    const ip = socket.remoteAddress ?? ''
-    const network = networkOf(ip)
-    const open = perNetwork.get(network) ?? 0
-    socket.on('error', () => {})
-    if (open >= maxConnectionsPerNetwork) return void socket.destroy()
-    sockets.add(socket)
-    perNetwork.set(network, open + 1)
-    socket.once('close', () => {
-      sockets.delete(socket)
-      const left = (perNetwork.get(network) ?? 1) - 1
-      if (left > 0) perNetwork.set(network, left)
-      else perNetwork.delete(network)
-    })
-    serveConnection(socket, { responder, clock, ip }).catch((error) => {
-      // Clients end connections as they like.
-      if (!socket.destroyed) logger.warn({ err: error }, 'a DNS connection failed')
-    })
-  })
-  return sockets
 }

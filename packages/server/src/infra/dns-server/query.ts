@@ -1,4 +1,4 @@
-import { metaTypes } from './records.ts'
+import { metaTypes, recordTypes } from './records.ts'
 import { MalformedMessage, WireReader } from './wire-reader.ts'
 
 /** What a client asks. */
@@ -10,6 +10,8 @@ export interface Query {
   readonly class: number
   /** The question as it came: its letters keep their case in the answer. */
   readonly question: Buffer
+  /** The version of the zone that the client has, in a question for IXFR. */
+  readonly serial: number | undefined
   readonly edns: Edns | undefined
   readonly signature: QuerySignature | undefined
 }
@@ -53,7 +55,7 @@ export function readHeader(bytes: Buffer): QueryHeader | undefined {
   }
 }
 
-/** Reads a message with opcode QUERY; throws `MalformedMessage`. */
+/** Reads a message that looks like a question, whatever its opcode; throws `MalformedMessage`. */
 export function readQuery(bytes: Buffer, header: QueryHeader): Query {
   const reader = new WireReader(bytes)
   reader.offset = 4
@@ -62,17 +64,33 @@ export function readQuery(bytes: Buffer, header: QueryHeader): Query {
   const name = reader.name()
   const question = { type: reader.number(2), class: reader.number(2) }
   const asked = bytes.subarray(12, reader.offset)
-  // An IXFR says in the authority section which version the client has.
-  for (let left = answers + authorities; left > 0; left -= 1) skipRecord(reader)
+  for (let left = answers; left > 0; left -= 1) skipRecord(reader)
+  const serial = readSerial(reader, question.type === metaTypes.IXFR, authorities)
   const { edns, signature } = readAdditionals(reader, bytes, additionals)
   if (!reader.isAtEnd) throw new MalformedMessage('bytes after the end')
-  return { header, name, ...question, question: asked, edns, signature }
+  return { header, name, ...question, question: asked, serial, edns, signature }
 }
 
 function skipRecord(reader: WireReader): void {
   reader.skipName()
   reader.bytes(8)
   reader.bytes(reader.number(2))
+}
+
+/** An IXFR says with an SOA record in the authority section which version the client has (RFC 1995 section 3). */
+function readSerial(reader: WireReader, isWanted: boolean, count: number): number | undefined {
+  let serial: number | undefined
+  for (let left = count; left > 0; left -= 1) {
+    reader.skipName()
+    const type = reader.number(2)
+    reader.bytes(6)
+    const data = new WireReader(reader.bytes(reader.number(2)))
+    if (!isWanted || type !== recordTypes.SOA) continue
+    data.skipName()
+    data.skipName()
+    serial = data.number(4)
+  }
+  return serial
 }
 
 function readAdditionals(

@@ -1,18 +1,19 @@
-import type { Logger } from '#infra/telemetry/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
+import { Gate } from '#lib/gate.ts'
 import { isWithin, type NetworkRate, openNetworkLimits, type RateVerdict } from './network-limits.ts'
 import { type Query, type QueryHeader, readHeader, readQuery } from './query.ts'
+import type { RareLines } from './rare-lines.ts'
 import { metaTypes, type ResponseCode, recordTypeOf } from './records.ts'
 import { type ResponseContent, udpRoomOf, writeHeadOnly, writeResponse, writeTruncated } from './response.ts'
 import { transferMessages } from './transfer.ts'
-import { openSigning, type Signing, type TransferKey } from './tsig.ts'
+import { openSigning, type Signing, type TransferKey, unsigned } from './tsig.ts'
 import { MalformedMessage } from './wire-reader.ts'
-import type { Zones } from './zones.ts'
+import type { TransferPolicy, Zones } from './zones.ts'
 
 export interface ResponderDeps {
   readonly zones: Zones
   readonly clock: Pick<Clock, 'now'>
-  readonly logger: Logger
+  readonly lines: RareLines
   readonly rate: NetworkRate
   /** Told of each answer. */
   readonly observe: (rcode: ResponseCode, transport: 'udp' | 'tcp') => void
@@ -24,9 +25,15 @@ type Transport = 'udp' | 'tcp'
 
 // Queries that wait for the database. Above that they are dropped, and resolvers ask again.
 const maxUnderWay = 512
+// A secondary that was told of many zones asks for all of them at once. What waits is bounded by the connections.
 const maxTransfers = 4
+const transferLimits = {
+  total: maxTransfers,
+  perKey: maxTransfers,
+  waitingPerKey: Number.POSITIVE_INFINITY,
+  waiting: Number.POSITIVE_INFINITY,
+}
 const maxTcpBytes = 65_535
-const notAuthentic = { rcode: 'NOTAUTH' } as const
 const refused = { rcode: 'REFUSED' } as const
 const opcodeQuery = 0
 const classInternet = 1
@@ -35,8 +42,8 @@ const classInternet = 1
 export class Responder {
   readonly #deps: ResponderDeps
   readonly #judge: (ip: string) => RateVerdict
+  readonly #transfers = new Gate(transferLimits)
   #underWay = 0
-  #transfers = 0
 
   constructor(deps: ResponderDeps) {
     this.#deps = deps
@@ -50,23 +57,22 @@ export class Responder {
     const verdict = this.#underWay >= maxUnderWay ? 'drop' : this.#judge(ip)
     if (verdict !== 'answer') return this.#limit(verdict, bytes, header)
     const query = parse(bytes, header)
+    if (!isQuestion(query)) return this.#reject(header, query, 'udp')
     this.#underWay += 1
     try {
-      return typeof query === 'string'
-        ? this.#reject(header, query, 'udp')
-        : await this.#respond(query, 'udp')
+      return await this.#respond(query, 'udp')
     } finally {
       this.#underWay -= 1
     }
   }
 
-  /** Several messages for a zone transfer, else one or none. */
-  async *answerStream(bytes: Buffer, ip: string): AsyncGenerator<Buffer> {
+  /** Several messages for a zone transfer, else one or none. The signal tells that the client is gone. */
+  async *answerStream(bytes: Buffer, ip: string, signal: AbortSignal): AsyncGenerator<Buffer> {
     const header = readHeader(bytes)
     if (!header) return
     const query = parse(bytes, header)
-    if (typeof query === 'string') yield this.#reject(header, query, 'tcp')
-    else if (isTransfer(query)) yield* this.#transfer(query, ip)
+    if (!isQuestion(query)) yield this.#reject(header, query, 'tcp')
+    else if (isTransfer(query)) yield* this.#transfer(query, ip, signal)
     else yield await this.#respond(query, 'tcp')
   }
 
@@ -76,41 +82,75 @@ export class Responder {
     return answer
   }
 
-  #reject(header: QueryHeader, rcode: ResponseCode, transport: Transport): Buffer {
+  /** Answers what is no question, or cannot be read. */
+  #reject(header: QueryHeader, query: Query | undefined, transport: Transport): Buffer {
+    const rcode = header.opcode === opcodeQuery ? 'FORMERR' : 'NOTIMP'
     this.#deps.observe(rcode, transport)
-    return writeHeadOnly(header, rcode)
+    return query ? writeResponse(query, { rcode }, udpRoomOf(query)) : writeHeadOnly(header, rcode)
   }
 
   async #respond(query: Query, transport: Transport): Promise<Buffer> {
     const { zones, observe } = this.#deps
     const maxBytes = transport === 'udp' ? udpRoomOf(query) : maxTcpBytes
-    const signing = this.#signing(query, query.signature && (await zones.findTransferPolicy()).key)
-    const content = signing.error ? notAuthentic : await contentOf(this.#deps, query, transport)
+    let signing = unsigned
+    let content: ResponseContent
+    try {
+      if (query.signature) signing = this.#signing(query, (await zones.findTransferPolicy()).key)
+      content = faultOf(query, signing) ?? (await contentOf(zones, query, transport))
+    } catch (error) {
+      content = this.#failure(error)
+    }
     observe(content.rcode, transport)
     return signing.seal(writeResponse(query, content, maxBytes - (signing.isSigned ? signatureBytes : 0)))
   }
 
-  async *#transfer(query: Query, ip: string): AsyncGenerator<Buffer> {
-    const { zones, observe, logger } = this.#deps
-    const { networks, key } = await zones.findTransferPolicy()
-    const signing = this.#signing(query, key)
-    const isSigned = key === undefined || signing.isSigned
-    const isAllowed = !signing.error && isSigned && isWithin(ip, networks)
-    if (!isAllowed || this.#transfers >= maxTransfers) {
-      logger.warn({ zone: query.name, ip, error: signing.error }, 'a zone transfer was refused')
-      const content = signing.error ? notAuthentic : refused
+  async *#transfer(query: Query, ip: string, signal: AbortSignal): AsyncGenerator<Buffer> {
+    const { zones, observe } = this.#deps
+    let signing = unsigned
+    let hasBegun = false
+    const only = (content: ResponseContent) => {
       observe(content.rcode, 'tcp')
-      yield signing.seal(writeResponse(query, content, maxTcpBytes))
-      return
+      return signing.seal(writeResponse(query, content, maxTcpBytes))
     }
-    this.#transfers += 1
+    let leave = () => {}
     try {
+      const policy = await zones.findTransferPolicy()
+      signing = this.#signing(query, policy.key)
+      const refusal = this.#refusalOf(query, ip, { policy, signing })
+      if (refusal) return yield only(refusal)
+      leave = await this.#transfers.enter(ip, signal)
       const found = await zones.openTransfer(query.name)
-      observe(found ? 'NOERROR' : 'NOTAUTH', 'tcp')
-      for await (const message of transferMessages(query, found)) yield signing.seal(message)
+      if (!found) return yield only({ rcode: 'NOTAUTH' })
+      for await (const message of transferMessages(query, found)) {
+        if (!hasBegun) observe('NOERROR', 'tcp')
+        hasBegun = true
+        yield signing.seal(message)
+      }
+    } catch (error) {
+      // A transfer that ends early is one that the client does not take.
+      if (hasBegun || signal.aborted) throw error
+      yield only(this.#failure(error))
     } finally {
-      this.#transfers -= 1
+      leave()
     }
+  }
+
+  #refusalOf(
+    query: Query,
+    ip: string,
+    { policy, signing }: { readonly policy: TransferPolicy; readonly signing: Signing },
+  ): ResponseContent | undefined {
+    const { networks, key } = policy
+    const isAllowed = isWithin(ip, networks) && (key === undefined || signing.isSigned)
+    const refusal = faultOf(query, signing) ?? (isAllowed ? undefined : refused)
+    const fields = { zone: query.name, ip, error: signing.error }
+    if (refusal) this.#deps.lines.write('warn', fields, 'a zone transfer was refused')
+    return refusal
+  }
+
+  #failure(error: unknown): ResponseContent {
+    this.#deps.lines.write('error', { err: error }, 'a DNS question could not be answered')
+    return { rcode: 'SERVFAIL' }
   }
 
   #signing({ signature }: Query, key: TransferKey | undefined): Signing {
@@ -121,43 +161,46 @@ export class Responder {
 // A TSIG record with the longest name of a key: 255, and 13 of the algorithm, 32 of the signature, 26 of the rest.
 const signatureBytes = 326
 
-function parse(bytes: Buffer, header: QueryHeader): Query | 'NOTIMP' | 'FORMERR' {
-  if (header.opcode !== opcodeQuery) return 'NOTIMP'
+/** Undefined for what cannot be read. */
+function parse(bytes: Buffer, header: QueryHeader): Query | undefined {
   try {
     return readQuery(bytes, header)
   } catch (error) {
-    if (error instanceof MalformedMessage) return 'FORMERR'
+    if (error instanceof MalformedMessage) return undefined
     throw error
   }
+}
+
+function isQuestion(query: Query | undefined): query is Query {
+  return query?.header.opcode === opcodeQuery
 }
 
 /** An answer that sends the question to TCP; undefined for what cannot be read, or is signed. */
 function truncated(bytes: Buffer, header: QueryHeader): Buffer | undefined {
   const query = parse(bytes, header)
-  const isReadable = typeof query !== 'string' && !query.signature
-  return isReadable ? writeTruncated(query, { rcode: 'NOERROR' }) : undefined
+  return isQuestion(query) && !query.signature ? writeTruncated(query, { rcode: 'NOERROR' }) : undefined
 }
 
 function isTransfer({ type }: Query): boolean {
   return type === metaTypes.AXFR || type === metaTypes.IXFR
 }
 
+/** What is wrong with a question, wherever it is asked. */
+function faultOf({ class: asked, edns }: Query, { error }: Signing): ResponseContent | undefined {
+  if (error) return { rcode: error === 'FORMERR' ? 'FORMERR' : 'NOTAUTH' }
+  if (edns && edns.version > 0) return { rcode: 'BADVERS' }
+  return asked === classInternet ? undefined : refused
+}
+
 async function contentOf(
-  { zones, logger }: Pick<ResponderDeps, 'zones' | 'logger'>,
-  { name, type, class: asked, edns }: Query,
+  zones: Zones,
+  { name, type }: Query,
   transport: Transport,
 ): Promise<ResponseContent> {
-  if (edns && edns.version > 0) return { rcode: 'BADVERS' }
-  if (asked !== classInternet) return refused
   // Over UDP the answer to IXFR may be the SOA record alone, which sends the secondary to TCP (RFC 1995 section 2).
   if (type === metaTypes.IXFR && transport === 'udp') return await zones.answer({ name, type: 'SOA' })
   // ANY is refused: its long answers serve amplification attacks (RFC 8482).
   if (type >= metaTypes.TSIG && type <= metaTypes.ANY) return refused
   if (type === metaTypes.OPT) return { rcode: 'FORMERR' }
-  try {
-    return await zones.answer({ name, type: recordTypeOf(type) })
-  } catch (error) {
-    logger.error({ err: error }, 'a DNS question could not be answered')
-    return { rcode: 'SERVFAIL' }
-  }
+  return await zones.answer({ name, type: recordTypeOf(type) })
 }

@@ -12,24 +12,27 @@ export interface TransferKey {
 const algorithm = 'hmac-sha256'
 const anyClass = 255
 const fudgeSecs = 300
-const signatureErrors = { BADSIG: 16, BADKEY: 17, BADTIME: 18 } as const
+const signatureErrors = { BADSIG: 16, BADKEY: 17, BADTIME: 18, BADTRUNC: 22 } as const
 type SignatureError = keyof typeof signatureErrors
 
 /** The result of checking a query's signature, and the signer of its answers. */
 export interface Signing {
   readonly isSigned: boolean
-  readonly error: SignatureError | undefined
+  readonly error: SignatureError | 'FORMERR' | undefined
   /** Signs the next message of the answer; returns it unchanged for a query without signature. */
   seal(message: Buffer): Buffer
 }
+
+export const unsigned: Signing = { isSigned: false, error: undefined, seal: (message) => message }
 
 /** Checks the signature of a query, if it has one. */
 export function openSigning(
   signature: QuerySignature | undefined,
   { key, nowSecs }: { readonly key: TransferKey | undefined; readonly nowSecs: () => number },
 ): Signing {
-  if (!signature) return { isSigned: false, error: undefined, seal: (message) => message }
+  if (!signature) return unsigned
   const error = findError(signature, key, nowSecs())
+  if (error === 'FORMERR') return { ...unsigned, error }
   // These two errors are answered unsigned: the two sides share no key (RFC 8945 section 5.2).
   if (!key || error === 'BADKEY' || error === 'BADSIG') {
     const told = error ?? 'BADKEY'
@@ -47,21 +50,19 @@ export function signRequest(key: TransferKey, message: Buffer, nowSecs: number):
   return withSignature(message, { ...times, keyName: key.name, algorithm, mac, originalId })
 }
 
-/** The time is checked last: BADTIME is answered signed, so the signature must be right. */
-function findError(
-  signature: QuerySignature,
-  key: TransferKey | undefined,
-  now: number,
-): SignatureError | undefined {
+/** In the order of RFC 8945 section 5.2: the last two are answered signed, so the signature must be right. */
+function findError(signature: QuerySignature, key: TransferKey | undefined, now: number): Signing['error'] {
   if (!key || signature.keyName !== key.name || signature.algorithm !== algorithm) return 'BADKEY'
   const expected = createHmac('sha256', key.secret)
     .update(signature.message)
     .update(variables(key, signature))
     .digest()
   const { mac } = signature
-  if (mac.length !== expected.length || !timingSafeEqual(mac, expected)) return 'BADSIG'
+  if (mac.length > expected.length || mac.length < expected.length / 2) return 'FORMERR'
+  if (!timingSafeEqual(mac, expected.subarray(0, mac.length))) return 'BADSIG'
   const allowedSecs = Math.min(signature.fudgeSecs, fudgeSecs)
-  return Math.abs(now - signature.signedAt) > allowedSecs ? 'BADTIME' : undefined
+  if (Math.abs(now - signature.signedAt) > allowedSecs) return 'BADTIME'
+  return mac.length < expected.length ? 'BADTRUNC' : undefined
 }
 
 /** Signs the messages that answer one query, each over the signature before it. */

@@ -1,0 +1,33 @@
+import type { Logger } from '#infra/telemetry/index.ts'
+import type { Clock } from '#lib/clock.ts'
+
+/** Lines that anybody can cause, as often as they like. */
+type RareLine =
+  | 'a zone transfer was refused'
+  | 'a DNS question could not be answered'
+  | 'a DNS connection failed'
+
+const restMs = 60_000
+
+/** Writes each of these lines once a minute at most, so that nobody can flood the log. */
+export class RareLines {
+  readonly #deps: { readonly clock: Pick<Clock, 'now'>; readonly logger: Logger }
+  readonly #written = new Map<RareLine, { readonly atMs: number; leftOut: number }>()
+
+  constructor(deps: { readonly clock: Pick<Clock, 'now'>; readonly logger: Logger }) {
+    this.#deps = deps
+  }
+
+  /** The next line that is written says how many were left out before it. */
+  write(level: 'warn' | 'error', fields: Readonly<Record<string, unknown>>, line: RareLine): void {
+    const { clock, logger } = this.#deps
+    const nowMs = clock.now()
+    const last = this.#written.get(line)
+    if (last && nowMs < last.atMs + restMs) {
+      last.leftOut += 1
+      return
+    }
+    this.#written.set(line, { atMs: nowMs, leftOut: 0 })
+    logger[level]({ ...fields, ...(last?.leftOut ? { leftOut: last.leftOut } : {}) }, line)
+  }
+}
