@@ -11,14 +11,17 @@ interface TwoProcesses {
 
 /** Inside a suite of `onPostgresServer`: two servers on one database, as processes of one server are but for their memory. With a
  * Redis they hear each other. They stop after the test. */
-export function twoProcesses(open: OpenTestDatabase): (redisUrl?: string) => Promise<TwoProcesses> {
+export function twoProcesses(
+  open: OpenTestDatabase,
+  more: Readonly<Record<string, string>> = {},
+): (redisUrl?: string) => Promise<TwoProcesses> {
   const servers: TestServer[] = []
   // Before their schema goes.
   afterEach(async () => {
     for (const server of servers.splice(0).reverse()) await server.stop()
   })
   return async (redisUrl) => {
-    const env = redisUrl === undefined ? {} : { REDIS_URL: redisUrl }
+    const env = { ...more, ...(redisUrl === undefined ? {} : { REDIS_URL: redisUrl }) }
     const { url } = await open.place()
     const first = await TestServer.start({ env: { DATABASE_URL: url, ...env } })
     servers.push(first)
