@@ -2,10 +2,10 @@ import { randomInt } from 'node:crypto'
 import type { Logger } from '#infra/telemetry/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { PeriodicWork } from '#lib/periodic-work.ts'
+import { recordTypes } from './message/records.ts'
+import { signRequest, type TransferKey } from './message/tsig.ts'
+import { WireWriter } from './message/wire-writer.ts'
 import { isWithin } from './network-limits.ts'
-import { recordTypes } from './records.ts'
-import { signRequest, type TransferKey } from './tsig.ts'
-import { WireWriter } from './wire-writer.ts'
 import type { SecondaryAddress, Zones } from './zones.ts'
 
 export interface NotifierDeps {

@@ -1,13 +1,19 @@
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Gate } from '#lib/gate.ts'
+import { type Query, type QueryHeader, readHeader, readQuery } from './message/query.ts'
+import { metaTypes, type ResponseCode, recordTypeOf } from './message/records.ts'
+import {
+  type ResponseContent,
+  udpRoomOf,
+  writeHeadOnly,
+  writeResponse,
+  writeTruncated,
+} from './message/response.ts'
+import { openSigning, type Signing, type TransferKey, unsigned } from './message/tsig.ts'
+import { MalformedMessage } from './message/wire-reader.ts'
 import { isWithin, type NetworkRate, openNetworkLimits, type RateVerdict } from './network-limits.ts'
-import { type Query, type QueryHeader, readHeader, readQuery } from './query.ts'
 import type { RareLines } from './rare-lines.ts'
-import { metaTypes, type ResponseCode, recordTypeOf } from './records.ts'
-import { type ResponseContent, udpRoomOf, writeHeadOnly, writeResponse, writeTruncated } from './response.ts'
 import { transferMessages } from './transfer.ts'
-import { openSigning, type Signing, type TransferKey, unsigned } from './tsig.ts'
-import { MalformedMessage } from './wire-reader.ts'
 import type { TransferPolicy, Zones } from './zones.ts'
 
 export interface ResponderDeps {

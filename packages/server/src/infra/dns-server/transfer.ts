@@ -1,6 +1,6 @@
-import type { Query } from './query.ts'
-import type { ResourceRecord } from './records.ts'
-import { writeResponse } from './response.ts'
+import type { Query } from './message/query.ts'
+import type { ResourceRecord } from './message/records.ts'
+import { writeResponse } from './message/response.ts'
 import type { ZoneTransfer } from './zones.ts'
 
 // A record has at most 255 bytes of name, 10 of head, and what it says: a message of so many stays below 64 KiB.

@@ -1,6 +1,6 @@
-import type { RecordType, ResourceRecord } from './records.ts'
-import type { ResponseContent } from './response.ts'
-import type { TransferKey } from './tsig.ts'
+import type { RecordType, ResourceRecord } from './message/records.ts'
+import type { ResponseContent } from './message/response.ts'
+import type { TransferKey } from './message/tsig.ts'
 
 export interface Question {
   /** In lower case, without the dot at the end. */
