@@ -53,7 +53,7 @@ export function reactionsOf(services: Services, { identity, bus, zones }: Reacti
     'file.shared': [tell.tellOfShare],
     'file.unshared': [tell.tellOfShare],
     'profile.changed': [tell.tellOfProfile],
-    'setting.changed': [tell.tellOfSetting, (tx, { name }) => zones.noteSetting(tx, name)],
+    'setting.changed': [tell.tellOfSetting, zones.noteSetting],
     'hosted-name.added': [
       (tx, { idTag }) => zones.noteHosted(tx, idTag),
       (tx) => noteNameChange({ jobs, isOn: getsCertificates(services.config) }, tx),

@@ -381,16 +381,25 @@ describe('a secondary', () => {
     await names.server.createTenant('sub.names.localhost')
     const sub = await names.server.as('sub.names.localhost')
     await sub.call(putSetting, { params: { name: 'idp.enabled' }, body: { value: true } })
-    const query = signed(question(apex, 'AXFR'), key, nowSecs())
-    const [answer = Buffer.alloc(12)] = await exchangeTcp(dns, query)
-    const ofSub = (decode(answer).answers ?? []).filter(({ name }) => name.endsWith('sub.names.localhost'))
-    expect(ofSub.map((record) => `${record.name} ${told(record)}`)).toEqual([
+    const listSub = async () => {
+      const query = signed(question(apex, 'AXFR'), key, nowSecs())
+      const [answer = Buffer.alloc(12)] = await exchangeTcp(dns, query)
+      const ofSub = (decode(answer).answers ?? []).filter(({ name }) => name.endsWith('sub.names.localhost'))
+      return ofSub.map((record) => `${record.name} ${told(record)}`)
+    }
+    expect(await listSub()).toEqual([
       'sub.names.localhost NS ns1.sub.names.localhost 3600',
       `ns1.sub.names.localhost ${ownA}`,
       'ns1.sub.names.localhost AAAA 2001:db8::1 3600',
     ])
     const { authorities } = await askUdp(dns, 'nobody.sub.names.localhost', 'A')
     expect(authorities).toEqual([expect.objectContaining({ name: 'sub.names.localhost' })])
+    await setForServer('dns.name_servers', ['ns.sub.names.localhost 198.51.100.2'])
+    expect(await listSub()).toEqual([
+      'sub.names.localhost NS ns.sub.names.localhost 3600',
+      'ns.sub.names.localhost A 198.51.100.2 3600',
+    ])
+    await setForServer('dns.name_servers', [])
   })
 })
 

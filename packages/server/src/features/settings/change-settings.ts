@@ -123,8 +123,9 @@ async function record(
 ): Promise<void> {
   const { change, known, level, event } = happened
   tx.afterCommit(() => deps.settings.forget())
-  await deps.emit(tx, { kind: 'setting.changed', name: known.name, byTag: change.caller.idTag })
-  const isOwn = level !== 'global' && (known.kind === 'free' || known.definition.permission !== 'admin')
+  const isForAll = level === 'global'
+  await deps.emit(tx, { kind: 'setting.changed', name: known.name, isForAll, byTag: change.caller.idTag })
+  const isOwn = !isForAll && (known.kind === 'free' || known.definition.permission !== 'admin')
   if (isOwn && !('by' in change)) return
   const details = { name: known.name, scope: level }
   await auditActor(deps, tx, { actor: change, event, details })

@@ -1,9 +1,11 @@
 import type { IdTag } from '@kith/protocol'
-import { findTenantByIdTag } from '#features/tenants/index.ts'
+import type { Settings } from '#features/settings/index.ts'
+import { findTenantById, findTenantByIdTag, type Tenants } from '#features/tenants/index.ts'
 import type { NodeBus } from '#infra/bus/index.ts'
 import { type Database, serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
-import { raiseOldSerials, raiseSerial } from './zone-store.ts'
+import { pageProviders } from '../list-providers.ts'
+import { beginSerial, raiseOldSerials, raiseSerial } from './zone-store.ts'
 
 /** What raises the serials of zones. The other processes are told. */
 export interface ChangeNotes {
@@ -11,8 +13,9 @@ export interface ChangeNotes {
   noteChange(tx: Writer, idTag: IdTag): Promise<void>
   /** The same for the zones that a tenant of this server lies in, when it is added, suspended, resumed or removed. */
   noteHosted(tx: Writer, idTag: IdTag): Promise<void>
-  /** The same for every zone, for a setting that the records depend on. */
-  noteSetting(tx: Writer, name: string): Promise<void>
+  /** The same for a setting that the records depend on: one of the tenant of `tx` for its zone and those that it lies in, one
+   * of the server for every zone. */
+  noteSetting(tx: Writer, setting: { readonly name: string; readonly isForAll: boolean }): Promise<void>
   /** The same when a server starts, which may have other addresses or an older database than before. */
   noteStart(): Promise<void>
 }
@@ -21,6 +24,8 @@ interface NotesDeps {
   readonly db: Database
   readonly clock: Pick<Clock, 'now'>
   readonly nodeBus: Pick<NodeBus, 'publish'>
+  readonly settings: Pick<Settings, 'findWith' | 'findNow'>
+  readonly tenants: Pick<Tenants, 'list'>
 }
 
 /** What processes tell each other; without members everything may have changed. */
@@ -31,32 +36,46 @@ interface ChangedName {
 
 const channel = 'zones'
 
-export function openChangeNotes({ db, clock, nodeBus }: NotesDeps): ChangeNotes {
+export function openChangeNotes(deps: NotesDeps): ChangeNotes {
+  const { db, clock, nodeBus, settings } = deps
   const tell = (changed: ChangedName | object) => nodeBus.publish(channel, JSON.stringify(changed))
-  const noteAll = async (tx: Writer) => {
-    await raiseSerial(tx.as(serverTenant), nowSecs(clock))
-    tx.afterCommit(() => tell({}))
+  const raise = (tx: Writer) => raiseSerial(tx, nowSecs(clock))
+  const tellOfMore = (tx: Writer) => tx.afterCommit(() => tell({}))
+  const raiseAbove = async (tx: Writer, idTag: IdTag) => {
+    for (const name of namesAbove(idTag)) {
+      const above = await findTenantByIdTag(tx.as(serverTenant), name)
+      if (above) await raise(tx.as(above.tenantId))
+    }
   }
   return {
     async noteChange(tx, idTag) {
-      await raiseSerial(tx, nowSecs(clock))
+      await raise(tx)
       tx.afterCommit(() => tell({ tenantId: tx.tenantId, idTag }))
     },
     async noteHosted(tx, idTag) {
-      for (const name of namesAbove(idTag)) {
-        const above = await findTenantByIdTag(tx.as(serverTenant), name)
-        if (above) await raiseSerial(tx.as(above.tenantId), nowSecs(clock))
-      }
-      tx.afterCommit(() => tell({}))
+      const own = await findTenantByIdTag(tx.as(serverTenant), idTag)
+      const ownTx = own && tx.as(own.tenantId)
+      if (ownTx && (await settings.findWith(ownTx, 'idp.enabled'))) await raise(ownTx)
+      await raiseAbove(tx, idTag)
+      tellOfMore(tx)
     },
-    async noteSetting(tx, name) {
-      if (name.startsWith('dns.') || name === 'idp.enabled' || name === 'idp.server_url') await noteAll(tx)
+    async noteSetting(tx, { name, isForAll }) {
+      const isProviders = name === 'idp.enabled' || name === 'idp.server_url'
+      if (!isProviders && !name.startsWith('dns.')) return
+      const own = isForAll ? undefined : await findTenantById(tx.as(serverTenant), tx.tenantId)
+      await raise(own ? tx : tx.as(serverTenant))
+      if (own) await raiseAbove(tx, own.idTag)
+      tellOfMore(tx)
     },
-    noteStart: () =>
-      db.transact(serverTenant, async (tx) => {
+    async noteStart() {
+      const providers = (await Array.fromAsync(pageProviders(deps))).flat()
+      await db.transact(serverTenant, async (tx) => {
+        for (const { tenantId } of providers) await beginSerial(tx.as(tenantId), nowSecs(clock))
         await raiseOldSerials(tx, nowSecs(clock))
-        await noteAll(tx)
-      }),
+        await raise(tx)
+        tellOfMore(tx)
+      })
+    },
   }
 }
 

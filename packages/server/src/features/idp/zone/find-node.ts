@@ -1,8 +1,8 @@
 import { type IdTag, parseIdTag } from '@kith/protocol'
 import type { Settings } from '#features/settings/index.ts'
-import type { HostedTenant, Tenants } from '#features/tenants/index.ts'
+import { findTenantByHost, type HostedTenant } from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
-import type { Database } from '#infra/db/index.ts'
+import { type Database, serverTenant } from '#infra/db/index.ts'
 import type { RecordData } from '#infra/dns-server/index.ts'
 import { addressRecord, addressRecords, serverRecord, ttlOf, usualTtl } from './identity-records.ts'
 import { findZoneSettings, nameServerRecords } from './zone-settings.ts'
@@ -20,7 +20,6 @@ export interface ZoneNode {
 export interface NodeDeps {
   readonly db: Database
   readonly settings: Pick<Settings, 'find'>
-  readonly tenants: Pick<Tenants, 'listNow' | 'findByHost'>
   /** Whether the tenant is a provider now. */
   isProvider(tenant: Tenant): Promise<boolean>
   /** Of this server: IP addresses or names. */
@@ -29,20 +28,26 @@ export interface NodeDeps {
   readonly discoveryNames: readonly string[]
   /** Where a tenant of this server is reached; undefined where it is not. */
   serverUrlOf(idTag: IdTag): string | undefined
+  /** The lowest zone that a name lies in. */
+  findZone(name: string): Promise<Tenant | undefined>
   /** Names without records that have tenants of this server below them. */
   findParentNames(zone: Tenant): Promise<ReadonlySet<string>>
 }
 
 /** The records of a name; undefined outside of all zones. */
 export async function findNode(deps: NodeDeps, name: string): Promise<ZoneNode | undefined> {
-  const hosted = await listHostedAbove(deps, name)
-  const zone = await findZone(deps, hosted)
-  if (!zone) return undefined
   const served = servedName(deps, name)
+  const bare = served ?? name
+  // A name with characters that are not allowed in host names is no host's.
+  const host = parseIdTag(bare)
+  const tenant = host && (await findTenantByHost(deps.db.reader(serverTenant), host))
+  const isTop = tenant?.idTag === bare && (await deps.isProvider(tenant))
+  // By the name above, which many have in common, and whose zone is found in memory.
+  const zone = isTop ? tenant : await deps.findZone(bare.slice(bare.indexOf('.') + 1))
+  if (!zone) return undefined
+  const place = { zone, name: bare, host, tenant }
   const found =
-    served === undefined
-      ? await findHostRecords(deps, { zone, name, hosted })
-      : await findServerRecord(deps, { zone, name: served, hosted })
+    served === undefined ? await findHostRecords(deps, place) : await findServerRecord(deps, place)
   if (found) return { zone, kind: found.records.length > 0 ? 'records' : 'empty', ...found }
   const kind = (await hasBelow(deps, zone, name)) ? 'empty' : 'absent'
   return { zone, kind, ttl: usualTtl, records: [] }
@@ -50,30 +55,15 @@ export async function findNode(deps: NodeDeps, name: string): Promise<ZoneNode |
 
 interface Place {
   readonly zone: Tenant
+  /** For records of discovery the name that they are about. */
   readonly name: string
-  /** Tenants of this server with the name, or one above it. */
-  readonly hosted: readonly HostedTenant[]
+  /** The name, if it can be a host's. */
+  readonly host: IdTag | undefined
+  /** The tenant of this server that answers there. */
+  readonly tenant: HostedTenant | undefined
 }
 
 type Found = Pick<ZoneNode, 'ttl' | 'records'> | undefined
-
-async function listHostedAbove({ tenants }: NodeDeps, name: string): Promise<HostedTenant[]> {
-  const labels = name.split('.')
-  const names = labels.map((_, from) => labels.slice(from).join('.'))
-  const idTags = names.map((each) => parseIdTag(each)).filter((idTag) => idTag !== undefined)
-  if (idTags.length === 0) return []
-  const hosted = await tenants.listNow({ tenantIds: [], idTags })
-  return hosted.sort((a, b) => b.idTag.length - a.idTag.length)
-}
-
-/** The lowest of the tenants that is a provider. */
-async function findZone(
-  { isProvider }: NodeDeps,
-  hosted: readonly HostedTenant[],
-): Promise<HostedTenant | undefined> {
-  for (const tenant of hosted) if (await isProvider(tenant)) return tenant
-  return undefined
-}
 
 /** `alice.example` of `_service.alice.example`. */
 function servedName({ discoveryNames }: NodeDeps, name: string): string | undefined {
@@ -81,20 +71,18 @@ function servedName({ discoveryNames }: NodeDeps, name: string): string | undefi
   return word === undefined ? undefined : name.slice(word.length + 2)
 }
 
-async function findServerRecord(deps: NodeDeps, { zone, name, hosted }: Place): Promise<Found> {
-  const own = hosted.find(({ idTag }) => idTag === name)
-  if (own) {
-    const url = deps.serverUrlOf(own.idTag)
+async function findServerRecord(deps: NodeDeps, { zone, name, host, tenant }: Place): Promise<Found> {
+  if (tenant?.idTag === name) {
+    const url = deps.serverUrlOf(tenant.idTag)
     return url === undefined ? undefined : { ttl: usualTtl, records: [serverRecord(url)] }
   }
-  const idTag = parseIdTag(name)
-  const identity = idTag && (await findResolved(deps.db.reader(zone.tenantId), idTag))
+  const identity = host && (await findResolved(deps.db.reader(zone.tenantId), host))
   if (!identity) return undefined
   const form = await deps.settings.find(zone.tenantId, 'idp.server_url')
   return { ttl: ttlOf(identity), records: [serverRecord(form.replace('{idTag}', identity.idTag))] }
 }
 
-async function findHostRecords(deps: NodeDeps, { zone, name, hosted }: Place): Promise<Found> {
+async function findHostRecords(deps: NodeDeps, { zone, name, host, tenant }: Place): Promise<Found> {
   const { nameServers, caa } = await findZoneSettings(deps.settings, zone.idTag, deps.ownAddresses)
   const ttl = usualTtl
   const server = nameServers.find(({ host }) => host === name)
@@ -105,13 +93,9 @@ async function findHostRecords(deps: NodeDeps, { zone, name, hosted }: Place): P
     return { ttl, records: [...servers, ...caa, ...addresses] }
   }
   if (serverRecords.length > 0) return { ttl, records: serverRecords }
-  const idTag = parseIdTag(name)
-  const identity = idTag && (await findResolved(deps.db.reader(zone.tenantId), idTag))
+  const identity = host && (await findResolved(deps.db.reader(zone.tenantId), host))
   if (identity) return { ttl: ttlOf(identity), records: [addressRecord(identity.address)] }
-  // A name with characters that are not allowed in host names is no host's.
-  const own =
-    hosted.find((tenant) => tenant.idTag === name) ?? (idTag && (await deps.tenants.findByHost(idTag)))
-  return own && { ttl, records: addressRecords(deps.ownAddresses.filter((address) => address !== name)) }
+  return tenant && { ttl, records: addressRecords(deps.ownAddresses.filter((address) => address !== name)) }
 }
 
 async function hasBelow(deps: NodeDeps, zone: Tenant, name: string): Promise<boolean> {

@@ -5,9 +5,11 @@ import { openSettings, putOwnSetting } from '#features/settings/index.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { SignInWorld, signInLab } from '#harness/sign-in-lab.ts'
 import { openLocalBus } from '#infra/bus/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import { insertIdentity, updateIdentity } from '../managed-identity-store.ts'
 import { openZones } from './open-zones.ts'
+import { findSerial } from './zone-store.ts'
 
 const alice = {
   idTag: 'alice.names.example' as IdTag,
@@ -47,7 +49,16 @@ eachDialect('the zones of providers', (open) => {
         serverUrlOf,
       })
     }
-    return { clock, db, vault, zone, makeTenant, process }
+    const provide = ({ tenantId }: Tenant) =>
+      db.transact(tenantId, (tx) => {
+        const settings = openSettings({ db, clock, vault })
+        return putOwnSetting({ db, clock, vault, settings }, tx, { name: 'idp.enabled', value: true })
+      })
+    const serialOf = async (zones: ReturnType<typeof process>) => {
+      const { answers: [soa] = [] } = await zones.answer({ name: zone.idTag, type: 'SOA' })
+      return soa?.type === 'SOA' ? soa.data.serial : 0
+    }
+    return { clock, db, vault, zone, makeTenant, process, provide, serialOf }
   }
 
   test('show a change at once where it is heard of, and within two seconds elsewhere', async () => {
@@ -98,17 +109,13 @@ eachDialect('the zones of providers', (open) => {
       const settings = openSettings({ db, clock, vault })
       const change = { name: 'dns.name_servers', value: ['ns.new.example'] } as const
       await putOwnSetting({ db, clock, vault, settings }, tx, change)
-      await here.noteSetting(tx, change.name)
+      await here.noteSetting(tx, { name: change.name, isForAll: true })
     })
     expect(await transfer()).toEqual({ serial: before.serial + 1, servers: ['ns.new.example'] })
   })
 
   test('have a higher serial after each start, and after an older database was put in place', async () => {
-    const { clock, db, zone, process } = await openWorld()
-    const serialOf = async (zones: ReturnType<typeof process>) => {
-      const { answers: [soa] = [] } = await zones.answer({ name: zone.idTag, type: 'SOA' })
-      return soa?.type === 'SOA' ? soa.data.serial : 0
-    }
+    const { clock, db, zone, process, serialOf } = await openWorld()
     await db.transact(zone.tenantId, (tx) => process().noteChange(tx, alice.idTag))
     const serials = [await serialOf(process())]
     for (let start = 0; start < 2; start += 1) {
@@ -124,25 +131,55 @@ eachDialect('the zones of providers', (open) => {
   })
 
   test('that have changed are listed, by whichever process, and all of them at first', async () => {
-    const { clock, db, vault, zone, makeTenant, process } = await openWorld()
-    const settings = openSettings({ db, clock, vault })
+    const { db, zone, makeTenant, process, provide } = await openWorld()
     const other = await makeTenant('other.example')
     const [here, there] = [process(), process()]
-    for (const { tenantId } of [zone, other])
-      await db.transact(tenantId, (tx) =>
-        putOwnSetting({ db, clock, vault, settings }, tx, { name: 'idp.enabled', value: true }),
-      )
+    for (const tenant of [zone, other]) await provide(tenant)
     const changes = there.watchChanges()
     expect(await changes()).toEqual([zone.idTag, other.idTag])
     expect(await changes()).toEqual([])
     await db.transact(other.tenantId, (tx) => here.noteChange(tx, 'a.other.example' as IdTag))
     expect(await changes()).toEqual([other.idTag])
-    await db.transact(serverTenant, (tx) => here.noteSetting(tx, 'dns.caa'))
+    await db.transact(serverTenant, (tx) => here.noteSetting(tx, { name: 'dns.caa', isForAll: true }))
     expect(await changes()).toEqual([zone.idTag, other.idTag])
     await db.transact(serverTenant, (tx) => here.noteHosted(tx, 'alice.names.example' as IdTag))
     expect(await changes()).toEqual([zone.idTag])
-    await db.transact(serverTenant, (tx) => here.noteSetting(tx, 'theme'))
+    await db.transact(serverTenant, (tx) => here.noteSetting(tx, { name: 'theme', isForAll: true }))
     expect(await changes()).toEqual([])
+  })
+
+  test('change with a setting of their provider, and those above them with it, and no others', async () => {
+    const { db, zone, makeTenant, process, provide } = await openWorld()
+    const [other, below] = [await makeTenant('other.example'), await makeTenant('sub.names.example')]
+    for (const tenant of [zone, other, below]) await provide(tenant)
+    const here = process()
+    const changes = here.watchChanges()
+    expect(await changes()).toHaveLength(3)
+    for (const name of ['idp.enabled', 'idp.server_url']) {
+      await db.transact(below.tenantId, (tx) => here.noteSetting(tx, { name, isForAll: false }))
+      expect(await changes()).toEqual([zone.idTag, below.idTag])
+      await db.transact(below.tenantId, (tx) => here.noteSetting(tx, { name, isForAll: true }))
+      expect(await changes()).toEqual([zone.idTag, other.idTag, below.idTag])
+    }
+    await db.transact(serverTenant, (tx) => here.noteHosted(tx, below.idTag))
+    expect(await changes()).toEqual([zone.idTag, below.idTag])
+    const person = await makeTenant('person.names.example')
+    await db.transact(serverTenant, (tx) => here.noteHosted(tx, person.idTag))
+    expect(await changes()).toEqual([zone.idTag])
+  })
+
+  test('begin with the time as their serial, not with a count of changes', async () => {
+    const { clock, db, zone, makeTenant, process, provide, serialOf } = await openWorld()
+    const other = await makeTenant('other.example')
+    for (const tenant of [zone, other]) await provide(tenant)
+    expect(await serialOf(process())).toBe(1)
+    await process().noteStart()
+    const nowSecs = Math.floor(clock.now() / 1000)
+    expect(await serialOf(process())).toBeGreaterThan(nowSecs)
+    const resumed = await makeTenant('resumed.example')
+    await provide(resumed)
+    await db.transact(resumed.tenantId, (tx) => process().noteHosted(tx, resumed.idTag))
+    expect(await findSerial(db.reader(resumed.tenantId))).toBeGreaterThan(nowSecs)
   })
 
   test('find the names between a zone and its tenants with one list for many questions', async () => {

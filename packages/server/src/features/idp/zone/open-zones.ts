@@ -15,31 +15,34 @@ import { findTransferPolicy } from './zone-settings.ts'
 export interface ProviderZones extends Zones, ChangeNotes {}
 
 interface ZonesDeps extends ZoneMemoryDeps {
-  readonly settings: Pick<Settings, 'find' | 'findNow' | 'forget'>
-  readonly tenants: Pick<Tenants, 'list' | 'listNow' | 'findByHost' | 'forget'>
+  readonly settings: Pick<Settings, 'find' | 'findWith' | 'findNow' | 'forget'>
+  readonly tenants: Pick<Tenants, 'list' | 'listNow' | 'forget'>
   readonly nodeBus: Pick<NodeBus, 'publish' | 'subscribe'>
 }
 
 export function openZones({ nodeBus, ...given }: ZonesDeps): ProviderZones {
   const { db, clock, settings, tenants, discoveryNames } = given
   const memory = new ZoneMemory(given)
+  const forgetAll = () => {
+    settings.forget()
+    tenants.forget()
+    memory.forgetAll()
+  }
   hearChanges(nodeBus, {
     onChange({ tenantId, idTag }) {
       memory.forgetSerial(tenantId)
       memory.forgetNames(namesAround(idTag, discoveryNames))
     },
-    onMore: () => memory.forgetAll(),
+    onMore: forgetAll,
   })
   return {
-    ...openChangeNotes({ db, clock, nodeBus }),
+    ...openChangeNotes({ db, clock, nodeBus, settings, tenants }),
     answer: (question) => answerQuestion(memory, question),
     findTransferPolicy: () => findTransferPolicy(settings),
     watchChanges: () => watchChanges(given),
     async openTransfer(name) {
-      // Read from the database: what is transferred must not be older than its serial.
-      settings.forget()
-      tenants.forget()
-      memory.forgetAll()
+      // What this process remembers may be older than the serial, which says what the secondary gets.
+      forgetAll()
       const node = await memory.find(name)
       if (node?.zone.idTag !== name) return undefined
       return { soa: await memory.soaOf(node.zone), records: transferRecords(given, node.zone) }

@@ -17,7 +17,7 @@ import {
 import { findZoneSettings, nameServerRecords } from './zone-settings.ts'
 import { listResolved } from './zone-store.ts'
 
-export interface TransferDeps extends Omit<NodeDeps, 'findParentNames'> {
+export interface TransferDeps extends Omit<NodeDeps, 'findZone' | 'findParentNames'> {
   readonly settings: Pick<Settings, 'find' | 'findNow'>
 }
 
@@ -37,10 +37,12 @@ const longestName = 253
 /** All records of a zone but its SOA record. Concurrent changes may be missing: the serial was read before them, so that
  * secondaries transfer the zone again. */
 export async function* transferRecords(deps: TransferDeps, zone: Tenant): AsyncGenerator<ResourceRecord[]> {
-  const own = await zoneRecords(deps, zone)
+  const cuts = await listCuts(deps, zone)
+  // What lies below another provider comes with its delegation.
+  const own = (await zoneRecords(deps, zone)).filter(({ name }) => !isBelowCut({ zone, cuts }, name))
   yield own
   const nameServers = new Set(own.map(({ name }) => name))
-  const transfer: Transfer = { deps, zone, cuts: await listCuts(deps, zone), nameServers }
+  const transfer: Transfer = { deps, zone, cuts, nameServers }
   for await (const page of pageHostedBelow(deps.db, zone)) {
     const records = await Promise.all(page.map((hosted) => hostedRecords(transfer, hosted)))
     yield records.flat()
@@ -96,7 +98,7 @@ async function hostedRecords(transfer: Transfer, { host, tenant }: HostedName): 
   ]
 }
 
-function isBelowCut({ zone, cuts }: Transfer, name: string): boolean {
+function isBelowCut({ zone, cuts }: Pick<Transfer, 'zone' | 'cuts'>, name: string): boolean {
   return cuts.size > 0 && namesBetween(name, zone.idTag).some((above) => cuts.has(above))
 }
 
@@ -117,7 +119,7 @@ function identityRecords(transfer: Transfer, identity: ResolvedIdentity, form: s
   ]
 }
 
-/** Without those whose name would be too long for the DNS: nobody can ask for them. */
+/** None for a name that is so long that its record of discovery has no name in the DNS. */
 function discoveryRecords(
   { discoveryNames }: TransferDeps,
   { name, url, ttl }: { readonly name: string; readonly url: string; readonly ttl: number },

@@ -1,11 +1,19 @@
 import type { IdTag } from '@kith/protocol'
-import { type Reader, serverTenant, type TenantId, type Writer } from '#infra/db/index.ts'
+import type { Expression } from 'kysely'
+import {
+  type Reader,
+  type ReadTables,
+  serverTenant,
+  statement,
+  type TenantId,
+  type Writer,
+} from '#infra/db/index.ts'
 import type { ResolvedIdentity } from './identity-records.ts'
 import { reversedName } from './reversed-name.ts'
 
 interface ZoneTables {
   managed_identities: {
-    tenant_id: number
+    tenant_id: TenantId
     id_tag: IdTag
     address: string | null
     status: string
@@ -14,6 +22,24 @@ interface ZoneTables {
   }
   zone_serials: { tenant_id: TenantId; serial: number }
 }
+
+interface ResolvedRow {
+  readonly id_tag: IdTag
+  readonly address: string
+  readonly dyndns: number
+}
+
+const selectResolved = statement<ZoneTables, { tenantId: TenantId; idTag: IdTag }, ResolvedRow>(
+  (tables, value) => resolved(tables, value('tenantId')).where('id_tag', '=', value('idTag')),
+)
+
+const selectBelow = statement<ZoneTables, { tenantId: TenantId; from: string; to: string }, ResolvedRow>(
+  (tables, value) =>
+    resolved(tables, value('tenantId'))
+      .where('reversed_name', '>', value('from'))
+      .where('reversed_name', '<', value('to'))
+      .limit(1),
+)
 
 /** Raises the serial of the zone of `tx`; with that of the server every zone's. */
 export async function raiseSerial(tx: Writer, now: number): Promise<void> {
@@ -34,6 +60,17 @@ export async function raiseSerial(tx: Writer, now: number): Promise<void> {
           .end(),
       })),
     )
+    .execute()
+}
+
+/** Gives the zone of `tx` its first serial unless it has one: numbers that only count changes would be behind those of another
+ * server that had the zone before. */
+export async function beginSerial(tx: Writer, now: number): Promise<void> {
+  await tx
+    .tables<ZoneTables>()
+    .insertInto('zone_serials')
+    .values({ tenant_id: tx.tenantId, serial: now })
+    .onConflict((conflict) => conflict.doNothing())
     .execute()
 }
 
@@ -71,7 +108,7 @@ export async function listCounters(reader: Reader): Promise<Map<TenantId, number
 
 /** The identity with this name, if it is active and has an address. */
 export async function findResolved(reader: Reader, idTag: IdTag): Promise<ResolvedIdentity | undefined> {
-  const row = await resolved(reader).where('id_tag', '=', idTag).executeTakeFirst()
+  const row = await reader.first(selectResolved, { tenantId: reader.tenantId, idTag })
   return row && fromRow(row)
 }
 
@@ -80,7 +117,8 @@ export async function listResolved(
   reader: Reader,
   { after, limit }: { readonly after: IdTag | undefined; readonly limit: number },
 ): Promise<ResolvedIdentity[]> {
-  const query = after === undefined ? resolved(reader) : resolved(reader).where('id_tag', '>', after)
+  const all = resolved(reader.tables<ZoneTables>(), reader.tenantId)
+  const query = after === undefined ? all : all.where('id_tag', '>', after)
   const rows = await query.orderBy('id_tag').limit(limit).execute()
   return rows.map(fromRow)
 }
@@ -88,26 +126,24 @@ export async function listResolved(
 /** Are there such identities below a name? */
 export async function hasNamesBelow(reader: Reader, name: string): Promise<boolean> {
   const prefix = reversedName(name)
-  const row = await resolved(reader)
-    .where('reversed_name', '>', `${prefix}.`)
-    // The character after the dot.
-    .where('reversed_name', '<', `${prefix}/`)
-    .limit(1)
-    .executeTakeFirst()
-  return row !== undefined
+  // Up to the character after the dot.
+  const range = { from: `${prefix}.`, to: `${prefix}/` }
+  return (await reader.first(selectBelow, { tenantId: reader.tenantId, ...range })) !== undefined
 }
 
-function resolved(reader: Reader) {
-  return reader
-    .tables<ZoneTables>()
+function resolved(
+  tables: Pick<ReadTables<ZoneTables>, 'selectFrom'>,
+  tenantId: TenantId | Expression<TenantId>,
+) {
+  return tables
     .selectFrom('managed_identities')
     .select(['id_tag', 'address', 'dyndns'])
-    .where('tenant_id', '=', reader.tenantId)
+    .where('tenant_id', '=', tenantId)
     .where('status', '=', 'active')
     .where('address', 'is not', null)
     .$narrowType<{ address: string }>()
 }
 
-function fromRow(row: { id_tag: IdTag; address: string; dyndns: number }): ResolvedIdentity {
+function fromRow(row: ResolvedRow): ResolvedIdentity {
   return { idTag: row.id_tag, address: row.address, isDynamic: row.dyndns === 1 }
 }
