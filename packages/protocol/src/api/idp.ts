@@ -68,7 +68,7 @@ export const checkAvailability = contract({
   path: '/api/idp/check-availability',
   summary: 'Whether this name can be registered',
   description:
-    'False for names that are taken, reserved, not below the provider’s domain, or released less than 30 days ago. The provider’s owner may register a released name at once.',
+    'False for names that are taken, reserved, or released less than 30 days ago; a name outside of the provider’s domain is 400. The provider’s owner may register a released name at once.',
   auth: 'optional',
   guests: true,
   bucket: 'idp',
@@ -141,7 +141,7 @@ export const createManagedIdentity = contract({
   summary: 'Register a name; the caller becomes its registrar',
   description: [
     'It is `pending` until its owner activates it: with the reference that is mailed to `email` or, where there is none, that `ownerIdTag` finds in `GET /api/refs`. A reference is valid for 24 hours, a pending name for seven days.',
-    'A key of the identity (`createApiKey`) is for the machine that has the name: as a bearer it can read the identity and set its address, nothing else.',
+    'A key of the identity (`createApiKey`) is for the machine that has the name: as a bearer it can read the identity and set its address, nothing else. Asking for one takes `admin:idp`, and no API key may.',
   ].join('\n\n'),
   bucket: 'idp',
   body: {
@@ -241,7 +241,7 @@ export const deleteManagedIdentity = contract({
   path: '/api/idp/identities/{id}',
   summary: 'Release a name for good',
   description:
-    'For 30 days only the provider’s owner and the identity for which it was pending can register it. A second DELETE by the provider’s owner frees it at once.',
+    'For 30 days only the provider’s owner can register it, and the registrar of a name that was pending. A second DELETE by the provider’s owner frees it at once.',
   params: Type.Object({ id }),
   reply: {
     kind: 'data',

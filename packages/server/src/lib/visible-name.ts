@@ -12,10 +12,9 @@ export function isVisibleName(name: string): boolean {
   return [...name].length <= maxLength && name.isWellFormed() && !unfit.test(name) && drawn.test(name)
 }
 
-/** The name as it is kept, without spaces around it. `E-VALIDATION` at `/name` for what is no visible text. */
-export function acceptName(name: string): string {
+/** The name as it is kept, without spaces around it. `E-VALIDATION` at `path` for what is no visible text. */
+export function acceptName(name: string, path = '/name'): string {
   const trimmed = name.trim()
-  if (!isVisibleName(trimmed))
-    throw invalid('/name', `must be visible text of at most ${maxLength} characters`)
+  if (!isVisibleName(trimmed)) throw invalid(path, `must be visible text of at most ${maxLength} characters`)
   return trimmed
 }

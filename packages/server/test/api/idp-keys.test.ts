@@ -3,6 +3,7 @@ import {
   allContracts,
   createApiKey,
   createIdentityKey,
+  createManagedIdentity,
   deleteIdentityKey,
   deleteManagedIdentity,
   getAccessToken,
@@ -279,6 +280,37 @@ describe('keys', () => {
       .call(getProxyToken, { query: { target: names.idTag } })
     for (const bearer of [await keyOf(names.idTag), ofCarol.data.token])
       await expect(names.with(bearer).call(createIdentityKey, { body })).rejects.toMatchObject(forbidden)
+  })
+
+  test('are made with a name by those who may make them alone', async () => {
+    const owner = await names.owner()
+    const key = (await owner.call(createApiKey, { body: { name: 'ci' } })).data.key
+    const scoped = async (scope: string) =>
+      (await owner.call(getAccessToken, { query: { scope } })).data.token
+    for (const [bearer, isAllowed] of [
+      [key, false],
+      [await scoped('write:idp'), false],
+      [await scoped('admin:idp'), true],
+    ] as const) {
+      const body = { idTag: `${fresh()}.names.localhost`, email: 'b@example.org' }
+      names.server.clock.advance(120_000)
+      const ask = (more: object) =>
+        names.with(bearer).call(createManagedIdentity, { body: { ...body, ...more } as never })
+      if (isAllowed) expect((await ask({ createApiKey: true })).data.apiKey).toMatch(/^idp_/)
+      else {
+        await expect(ask({ createApiKey: true })).rejects.toMatchObject(forbidden)
+        expect((await ask({})).data.apiKey).toBeUndefined()
+      }
+    }
+  })
+
+  test.each([' ', '\u200b', 'router\u202e'])('are not made with a name and called %j', async (apiKeyName) => {
+    const wish = { createApiKey: true, apiKeyName }
+    const issue = expect.objectContaining({ path: '/apiKeyName' })
+    await expect(names.register(fresh(), wish)).rejects.toMatchObject({
+      status: 400,
+      details: { issues: [issue] },
+    })
   })
 
   test('are twenty for one identity at most, in pages', async () => {

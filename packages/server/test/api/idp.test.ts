@@ -107,14 +107,16 @@ describe('a provider', () => {
       // Cyrillic and Latin letters in one label.
       'xn--pypal-4ve.names.localhost',
       'names.localhost',
-      'free.elsewhere.localhost',
-      'alice.localhost',
     ])
       expect({ idTag, isFree: await isFree(idTag) }).toEqual({ idTag, isFree: false })
     const answer = await names.with().call(checkAvailability, { query: { idTag: 'Taken.names.localhost' } })
     expect(answer.data).toEqual({ available: false, idTag: 'taken.names.localhost' })
-    const bad = names.with().call(checkAvailability, { query: { idTag: 'a b' } })
-    await expect(bad).rejects.toMatchObject({ status: 400, code: 'E-VALIDATION' })
+    for (const idTag of ['a b', 'free.elsewhere.localhost', 'alice.localhost', 'notnames.localhost'])
+      await expect(isFree(idTag)).rejects.toMatchObject({
+        status: 400,
+        code: 'E-VALIDATION',
+        details: { issues: [expect.objectContaining({ path: '/query/idTag' })] },
+      })
   })
 })
 

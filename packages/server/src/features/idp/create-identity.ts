@@ -9,7 +9,7 @@ import { nowSecs } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 import { parseMailAddress } from '#lib/mail-address.ts'
 import { inviteOwner } from './activation-mail.ts'
-import { addKey } from './identity-keys.ts'
+import { addKey, assertMakesKeys } from './identity-keys.ts'
 import { countName } from './idp-buckets.ts'
 import { acceptAddress, isProvider, type ManagedIdentity, pendingSecs } from './managed-identity.ts'
 import { insertIdentity } from './managed-identity-store.ts'
@@ -43,6 +43,7 @@ interface Created {
 export async function createIdentity(deps: CreateIdentityDeps, request: CreateIdentity): Promise<Created> {
   const { db } = deps
   const { tenant, caller, ip } = request
+  if (request.key) assertMakesKeys(caller)
   const identity = await draft(deps, request)
   await assertFree(deps, request)
   // Administrators are not limited.

@@ -23,14 +23,14 @@ async function openLab(open: OpenTestDatabase) {
   const world = new SignInWorld()
   const lab = signInLab(await open({ migrations, clock: world.clock }), world)
   const tenant = await lab.makeTenant('names.example')
-  const signs = new Map<IdTag, 'found' | 'unreachable'>()
+  const answered = new Set<IdTag>()
   const deps = {
     ...lab.deps,
     emit: async () => undefined,
     findOwnHosts: async () => [],
     findReservedNames: async () => [],
     isBlockedDomain: async () => false,
-    findSign: async (idTag: IdTag) => signs.get(idTag) ?? 'unknown',
+    isAnsweredFor: async (idTag: IdTag) => answered.has(idTag),
   }
   const caller = (idTag: IdTag) =>
     identified(idTag, { tokenUse: 'proxy', role: 'public', isOwner: idTag === tenant.idTag })
@@ -38,7 +38,7 @@ async function openLab(open: OpenTestDatabase) {
   return {
     ...lab,
     deps,
-    signs,
+    answered,
     tenant,
     caller,
     owner,
@@ -153,7 +153,7 @@ eachDialect('a name', (open) => {
     expect(await findIdentity(lab.reader, identity.idTag)).toBeUndefined()
   })
 
-  test('that is active is kept for as long as a server answers for it', async () => {
+  test('that is active is kept for as long as a server answers for it, and 30 days more', async () => {
     const lab = await openLab(open)
     const { reader, tenant } = lab
     const active = async (label: string) => {
@@ -163,23 +163,23 @@ eachDialect('a name', (open) => {
       await lab.db.transact(tenant.tenantId, (tx) => updateIdentity(tx, given))
       return identity.idTag
     }
-    const [alive, silent, dead] = [await active('alive'), await active('silent'), await active('dead')]
-    lab.signs.set(alive, 'found').set(silent, 'unreachable')
+    const [alive, silent] = [await active('alive'), await active('silent')]
+    lab.answered.add(alive)
     const kept = async () => {
       await sweepIdentities(lab.deps)
-      const found = await Promise.all([alive, silent, dead].map((idTag) => findIdentity(reader, idTag)))
+      const found = await Promise.all([alive, silent].map((idTag) => findIdentity(reader, idTag)))
       return found.map((identity) => identity !== undefined)
     }
     lab.clock.advance(364 * daySecs * 1000)
-    expect(await kept()).toEqual([true, true, true])
+    expect(await kept()).toEqual([true, true])
     lab.clock.advance(daySecs * 1000)
-    expect(await kept()).toEqual([true, true, false])
-    lab.clock.advance(29 * daySecs * 1000)
-    expect(await kept()).toEqual([true, true, false])
-    lab.clock.advance(daySecs * 1000)
-    expect(await kept()).toEqual([true, false, false])
+    expect(await kept()).toEqual([true, true])
+    lab.clock.advance(30 * daySecs * 1000 - 1000)
+    expect(await kept()).toEqual([true, true])
+    lab.clock.advance(1000)
+    expect(await kept()).toEqual([true, false])
     lab.clock.advance(700 * daySecs * 1000)
-    expect(await kept()).toEqual([true, false, false])
+    expect(await kept()).toEqual([true, false])
   })
 })
 

@@ -1,4 +1,4 @@
-import type { IdTag, OffsetPage } from '@kith/protocol'
+import { type IdTag, type OffsetPage, scopeAllows } from '@kith/protocol'
 import { assertSessionLives, isApiKey, newApiKey, secretHash } from '#features/accounts/index.ts'
 import { audit } from '#features/audit/index.ts'
 import type { Identified, KeyHolder, Tenant } from '#infra/caller/index.ts'
@@ -56,6 +56,12 @@ export async function addKey(
   return { key, plaintext }
 }
 
+/** `E-AUTH-FORBIDDEN` for callers who make no keys. */
+export function assertMakesKeys({ tokenUse, scope }: Pick<Identified, 'tokenUse' | 'scope'>): void {
+  // It would outlive the key that made it.
+  if (tokenUse === 'apikey' || !scopeAllows(scope, 'admin:idp')) throw new Failure('E-AUTH-FORBIDDEN')
+}
+
 /** A key of the named identity, or of the caller's own. Keys make no keys. */
 export async function createKey(
   deps: Deps,
@@ -67,8 +73,7 @@ export async function createKey(
   },
 ): Promise<{ readonly key: IdentityKey; readonly plaintext: string }> {
   const { tenant, caller, idTag: id = caller.idTag, expiresAt, ip } = input
-  // It would outlive the key that made it.
-  if (caller.tokenUse === 'apikey') throw new Failure('E-AUTH-FORBIDDEN')
+  assertMakesKeys(caller)
   const name = input.name === undefined ? undefined : acceptName(input.name)
   if (expiresAt !== undefined && expiresAt <= nowSecs(deps.clock))
     throw invalid('/expiresAt', 'This time has passed.')

@@ -1,6 +1,7 @@
 import * as contracts from '@kith/protocol'
 import type { Emit } from '#infra/events/index.ts'
 import { bind, type Endpoint } from '#infra/http/index.ts'
+import { acceptName } from '#lib/visible-name.ts'
 import { activateIdentity } from './activate-identity.ts'
 import { changeIdentity, setAddress } from './change-identity.ts'
 import { type CreateIdentityDeps, createIdentity } from './create-identity.ts'
@@ -40,7 +41,8 @@ function identityEndpoints(deps: IdpDeps): Endpoint[] {
       return { ...page, items: page.items.map(toIdentityView) }
     }),
     bind(contracts.createManagedIdentity, async ({ tenant, caller, body, ip }) => {
-      const { ownerIdTag: ownerTag, createApiKey, apiKeyName: name, ...rest } = body
+      const { ownerIdTag: ownerTag, createApiKey, apiKeyName, ...rest } = body
+      const name = apiKeyName === undefined ? undefined : acceptName(apiKeyName, '/apiKeyName')
       const asked = createApiKey ? { name } : undefined
       const { identity, key } = await createIdentity(deps, {
         tenant,

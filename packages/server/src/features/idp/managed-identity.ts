@@ -31,8 +31,8 @@ export const referenceSecs = daySecs
 export const pendingSecs = 7 * daySecs
 export const activeSecs = 365 * daySecs
 export const quarantineSecs = 30 * daySecs
-/** How much longer a name is kept whose server cannot be reached, and how soon it is checked again. */
-export const unreachableGraceSecs = 30 * daySecs
+/** How much longer a name is kept for which no server answers, and how soon it is asked again. */
+export const graceSecs = 30 * daySecs
 export const recheckSecs = daySecs
 
 /** What a caller is to an identity; undefined: the caller may not know of it. */

@@ -8,12 +8,10 @@ import { type Clock, nowSecs } from '#lib/clock.ts'
 import { forEachApart } from '#lib/for-each-apart.ts'
 import type { ManagedNameEvent } from './events.ts'
 import { seen } from './find-managed.ts'
-import { activeSecs, type ManagedIdentity, recheckSecs, unreachableGraceSecs } from './managed-identity.ts'
+import { activeSecs, graceSecs, type ManagedIdentity, recheckSecs } from './managed-identity.ts'
 import { deleteIdentity, findIdentity, listEnded, updateIdentity } from './managed-identity-store.ts'
 import { removeIdentity } from './release-identity.ts'
 import { pruneReleased } from './released-identity-store.ts'
-
-type Sign = 'found' | 'unknown' | 'unreachable'
 
 interface SweepIdentitiesDeps {
   readonly db: Database
@@ -21,28 +19,28 @@ interface SweepIdentitiesDeps {
   readonly emit: Emit<ManagedNameEvent>
   readonly jobs: Pick<Jobs, 'enqueue'>
   /** Does a server answer for the identity? */
-  findSign(idTag: IdTag): Promise<Sign>
+  isAnsweredFor(idTag: IdTag): Promise<boolean>
 }
 
 const atOnce = 100
 
-/** Releases names that were never activated, and those without a sign of use for a year. */
+/** Releases names that were never activated, and those without a sign of use for a year and 30 days. */
 export function addManagedIdentitySweep(jobs: Pick<Jobs, 'handle'>, deps: SweepIdentitiesDeps): void {
   recurring(jobs, { name: 'idp.sweep', everyMs: 60 * 60_000, run: () => sweepIdentities(deps) })
 }
 
 export async function sweepIdentities(deps: SweepIdentitiesDeps): Promise<void> {
-  const { db, clock, findSign } = deps
+  const { db, clock } = deps
   const now = nowSecs(clock)
   await forEachApart(
     await listEnded(db.reader(serverTenant), now, atOnce),
     async ({ tenantId, idTag, status }) => {
       // The owner of a name need not contact its provider: the server of the name is asked.
-      const sign = status === 'pending' ? 'unknown' : await findSign(idTag)
+      const isAlive = status !== 'pending' && (await deps.isAnsweredFor(idTag))
       await db.transact(tenantId, async (tx) => {
         const identity = await findIdentity(tx, idTag)
         const hasEnded = identity?.status === status && identity.expiresAt <= now
-        if (hasEnded) await judge(deps, tx, { identity, sign })
+        if (hasEnded) await judge(deps, tx, { identity, isAlive })
       })
     },
   )
@@ -52,13 +50,14 @@ export async function sweepIdentities(deps: SweepIdentitiesDeps): Promise<void> 
 async function judge(
   deps: Pick<SweepIdentitiesDeps, 'clock' | 'jobs' | 'emit'>,
   tx: Writer,
-  { identity, sign }: { readonly identity: ManagedIdentity; readonly sign: Sign },
+  { identity, isAlive }: { readonly identity: ManagedIdentity; readonly isAlive: boolean },
 ): Promise<void> {
   const now = nowSecs(deps.clock)
   const { idTag, status, lastSeenAt, updatedAt } = identity
-  if (sign === 'found') return updateIdentity(tx, seen(identity, now))
-  if (sign === 'unreachable' && now < (lastSeenAt ?? updatedAt) + activeSecs + unreachableGraceSecs)
-    return updateIdentity(tx, { ...identity, expiresAt: now + recheckSecs })
+  if (isAlive) return updateIdentity(tx, seen(identity, now))
+  const graceEnd = (lastSeenAt ?? updatedAt) + activeSecs + graceSecs
+  if (status !== 'pending' && now < graceEnd)
+    return updateIdentity(tx, { ...identity, expiresAt: Math.min(now + recheckSecs, graceEnd) })
   if (status === 'pending') {
     // It was never in use, so it is available at once.
     await exhaustReferences(tx, ['idp-activate'], idTag)
