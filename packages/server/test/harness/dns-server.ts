@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { type Answer, decode, encode, type Question, type RecordType } from 'dns-packet'
 
-type ServedType = 'A' | 'AAAA' | 'CNAME' | 'TXT'
+type ServedType = 'A' | 'AAAA' | 'CNAME' | 'TXT' | 'SOA'
 type Failing = 'SERVFAIL' | 'REFUSED' | 'silent'
 
 // Response codes stand in the low four bits of the flags (RFC 1035 section 4.1.1).
@@ -16,7 +16,8 @@ export interface TestDnsServer extends AsyncDisposable {
   readonly address: string
   /** What was asked so far, as `TYPE name`, in order. */
   readonly questions: readonly string[]
-  /** Replaces the records of a name and type. A TXT record given as an array has several strings. */
+  /** Replaces the records of a name and type. A TXT record given as an array has several strings, an
+   * SOA record is given by its serial. */
   set(name: string, type: ServedType, ...records: (string | readonly string[])[]): void
   /** Takes every record of a name away: it answers NXDOMAIN. */
   remove(name: string): void
@@ -126,5 +127,7 @@ async function bindBoth(wanted: number): Promise<{ port: number; socket: Socket;
 }
 
 function toAnswer(name: string, type: RecordType, data: string | readonly string[]): Answer {
-  return { name, type, ttl: 60, data } as Answer
+  const times = { refresh: 300, retry: 60, expire: 86_400, minimum: 60 }
+  const soa = { mname: `ns1.${name}`, rname: `hostmaster.${name}`, serial: Number(data), ...times }
+  return { name, type, ttl: 60, data: type === 'SOA' ? soa : data } as Answer
 }

@@ -15,7 +15,7 @@ import { renewCertificate } from './renew-certificate.ts'
 
 const day = 86_400_000
 
-/** Asks to wait for two days whoever orders for these names, or for names below them. */
+/** Answers orders for these names, and for names below them, with a rate limit of two days. */
 function limiting(...limited: readonly string[]): FakeAuthority['answer'] {
   const isLimited = (payload: unknown) => limited.some((one) => JSON.stringify(payload).includes(one))
   return (path, payload) =>

@@ -75,7 +75,7 @@ async function findWorking(
     if (await isStored(deps, used)) throw error
     return await openClient(deps)
   }
-  // The account is taken: what was refused is not a matter of the account as a whole.
+  // The authority still accepts the account, so it refused this order alone.
   if (refusal.type === 'unauthorized') throw refusal
   return used
 }

@@ -3,7 +3,7 @@ import { askDns } from '#features/federation/index.ts'
 import type { DnsAnswer, DnsResolver } from '#infra/dns/index.ts'
 
 export interface DnsCheckDeps {
-  readonly dns: DnsResolver
+  readonly dns: Omit<DnsResolver, 'resolveSerial'>
   /** `DISCOVERY_NAME`. */
   readonly discoveryName: string
   /** `IDENTITY_HOSTS`: server URLs by identity, asked before the DNS. */

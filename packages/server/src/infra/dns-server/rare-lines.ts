@@ -1,7 +1,7 @@
 import type { Logger } from '#infra/telemetry/index.ts'
 import type { Clock } from '#lib/clock.ts'
 
-/** Lines that anybody can cause, as often as they like. */
+/** Log lines that a client can cause. */
 type RareLine =
   | 'a zone transfer was refused'
   | 'a DNS question could not be answered'
@@ -9,7 +9,7 @@ type RareLine =
 
 const restMs = 60_000
 
-/** Writes each of these lines once a minute at most, so that nobody can flood the log. */
+/** Writes each of these lines at most once a minute, so that clients cannot flood the log. */
 export class RareLines {
   readonly #deps: { readonly clock: Pick<Clock, 'now'>; readonly logger: Logger }
   readonly #written = new Map<RareLine, { readonly atMs: number; leftOut: number }>()
@@ -18,7 +18,7 @@ export class RareLines {
     this.#deps = deps
   }
 
-  /** The next line that is written says how many were left out before it. */
+  /** `leftOut` of a written line is the number of those that were not written since the last one. */
   write(level: 'warn' | 'error', fields: Readonly<Record<string, unknown>>, line: RareLine): void {
     const { clock, logger } = this.#deps
     const nowMs = clock.now()

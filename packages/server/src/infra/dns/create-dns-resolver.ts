@@ -31,6 +31,7 @@ export function createDnsResolver(options: DnsOptions = {}): DnsResolver {
     resolveTxt: (name) =>
       ask(resolver.resolveTxt(name).then((records) => records.map((strings) => strings.join('')))),
     resolveCname: (name) => ask(resolver.resolveCname(name)),
+    resolveSerial: (zone) => ask(resolver.resolveSoa(zone).then(({ serial }) => [String(serial)])),
     async resolveAddresses(name) {
       const answers = await Promise.all([ask(resolver.resolve6(name)), ask(resolver.resolve4(name))])
       const answer = both(answers)

@@ -12,4 +12,6 @@ export interface DnsResolver {
   /** The IPv6 and IPv4 addresses of a name, CNAMEs followed. */
   resolveAddresses(name: string): Promise<DnsAnswer>
   resolveCname(name: string): Promise<DnsAnswer>
+  /** The serial of a zone, in digits. */
+  resolveSerial(zone: string): Promise<DnsAnswer>
 }

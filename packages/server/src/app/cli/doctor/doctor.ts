@@ -24,6 +24,7 @@ import { examineData, type FoundDatabase } from './examine-data.ts'
 import { examineMachine } from './examine-machine.ts'
 import { examineNames } from './examine-names.ts'
 import { examineNetwork, type NetworkDeps } from './examine-network.ts'
+import { examineSecondaries } from './examine-secondaries.ts'
 import { examineWork } from './examine-work.ts'
 import { type Finding, ok, warning } from './finding.ts'
 
@@ -106,7 +107,8 @@ async function lookAtNames(
   db: Database,
   outside: { readonly clock: Clock; readonly dns: DnsResolver },
 ): Promise<Promise<Finding>[]> {
-  return examineNames({ config, db, vault: await openReadingVault(config), ...outside })
+  const deps = { config, db, vault: await openReadingVault(config), ...outside }
+  return [...examineNames(deps), ...examineSecondaries(deps)]
 }
 
 /** Without a readable master key another serves, since the checks here read public data only; the key itself has a check of

@@ -1,6 +1,7 @@
 import { pageProviders } from '#features/idp/index.ts'
 import { openSettings } from '#features/settings/index.ts'
 import { openTenants } from '#features/tenants/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
 import type { Config, ListenAddress } from '#infra/config/index.ts'
 import type { Database } from '#infra/db/index.ts'
 import { createDnsResolver, type DnsAnswer, type DnsResolver } from '#infra/dns/index.ts'
@@ -9,7 +10,7 @@ import type { Clock } from '#lib/clock.ts'
 import { nearHost, shownAddress } from './examine-ports.ts'
 import { examine, type Finding, ok, type Verdict, warning } from './finding.ts'
 
-interface NamesDeps {
+export interface NamesDeps {
   readonly config: Config
   readonly db: Database
   readonly vault: Vault
@@ -29,7 +30,7 @@ export function examineNames(deps: NamesDeps): Promise<Finding>[] {
 async function examineZones(deps: NamesDeps, listen: ListenAddress): Promise<Verdict> {
   const shown = shownAddress(listen)
   if (listen.port === 0) return ok('Each start picks a free port.')
-  const zones = await listZones(deps)
+  const zones = (await listZones(deps)).map(({ idTag }) => idTag)
   if (zones.length === 0) return ok('No tenant gives names: every question is refused.')
   const own = createDnsResolver({ servers: [serverOf(listen)], timeoutMs: 3000 })
   for (const zone of zones) {
@@ -49,11 +50,12 @@ async function examineZones(deps: NamesDeps, listen: ListenAddress): Promise<Ver
   return ok(`${shown} answers for ${zones.join(', ')}, and the DNS leads there.`)
 }
 
-async function listZones({ db, vault, clock }: NamesDeps): Promise<string[]> {
+/** The first of the zones. */
+export async function listZones({ db, vault, clock }: Omit<NamesDeps, 'dns'>): Promise<Tenant[]> {
   const found = { tenants: openTenants({ db, clock }), settings: openSettings({ db, vault, clock }) }
-  const zones: string[] = []
+  const zones: Tenant[] = []
   for await (const page of pageProviders(found)) {
-    zones.push(...page.map(({ idTag }) => idTag))
+    zones.push(...page)
     if (zones.length >= mostAsked) break
   }
   return zones.slice(0, mostAsked)

@@ -93,8 +93,20 @@ export async function findTransferPolicy(settings: Pick<Settings, 'find'>): Prom
   ])
   const [, name, secret] = text.split(':')
   const key = name && secret ? { name, secret: Buffer.from(secret, 'base64') } : undefined
-  const secondaries = notified.length > 0 ? notified : networks
-  return { networks, notified: secondaries.flatMap(secondaryAddress), key }
+  return { networks, notified: secondariesOf(notified, networks), key }
+}
+
+/** The secondaries that are told of changes, as the database has it now. */
+export async function listSecondaries(settings: Pick<Settings, 'findNow'>): Promise<SecondaryAddress[]> {
+  const [notified, networks] = await Promise.all([
+    settings.findNow([serverTenant], 'dns.notify'),
+    settings.findNow([serverTenant], 'dns.transfer_networks'),
+  ])
+  return secondariesOf(notified.get(serverTenant) ?? [], networks.get(serverTenant) ?? [])
+}
+
+function secondariesOf(notified: readonly string[], networks: readonly string[]): SecondaryAddress[] {
+  return (notified.length > 0 ? notified : networks).flatMap(secondaryAddress)
 }
 
 /** Nothing for a network of several addresses. */
