@@ -64,7 +64,7 @@ describe.each(['compose.yaml', 'compose.cluster.yaml'])('deploy/%s', (name) => {
       const text = Object.entries({ ...environment, LOCAL_ADDRESSES: '198.51.100.7' })
       const filledIn = text.map(([key, value]) => [key, filled(value)])
       const { federation } = readConfig({ DATA_DIR: '/data', ...Object.fromEntries(filledIn) })
-      expect(federation.dnsListen).toEqual({ host: '0.0.0.0', port: 5353 })
+      expect(federation.dnsListen).toEqual([{ host: '0.0.0.0', port: 5353 }])
       expect(federation.localAddresses).toEqual(['198.51.100.7'])
       expect(environment).toHaveProperty('LOCAL_ADDRESSES')
     }

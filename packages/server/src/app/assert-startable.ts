@@ -24,7 +24,7 @@ export async function assertStartable(config: Config): Promise<void> {
 async function assertListenable({ listen, tls, metricsListen, federation }: Config): Promise<void> {
   const addresses = [listen, ...(tls.kind === 'off' ? [] : [tls.listen]), metricsListen]
   for (const address of addresses) if (address && address.port !== 0) await listenBriefly(address)
-  if (federation.dnsListen && federation.dnsListen.port !== 0) await bindDnsBriefly(federation.dnsListen)
+  for (const address of federation.dnsListen) if (address.port !== 0) await bindDnsBriefly(address)
 }
 
 /** Those in DATA_DIR need no look of their own. */

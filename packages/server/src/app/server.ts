@@ -322,11 +322,11 @@ async function listenForDns(
   { zones }: Pick<Features, 'zones'>,
 ): Promise<DnsServer | undefined> {
   const { dnsListen: listen } = config.federation
-  if (!listen) return undefined
+  if (listen.length === 0) return undefined
   await zones.noteStart().catch((error) => logger.warn({ err: error }, 'secondaries may keep old zones'))
   const observers = { observe: metrics.dnsAnswered, observeLimited: metrics.dnsLimited }
   const server = await openDnsServer({ listen, zones, clock, logger, ...observers })
-  logger.info({ host: server.host, port: server.port }, 'answering DNS')
+  for (const { host, port } of server.addresses) logger.info({ host, port }, 'answering DNS')
   return server
 }
 

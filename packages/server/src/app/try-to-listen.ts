@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import type { ListenAddress } from '#infra/config/index.ts'
-import { bindDns } from '#infra/dns-server/index.ts'
+import { bindDns, closeSockets } from '#infra/dns-server/index.ts'
 import { listen } from '#infra/http/index.ts'
 
 /** Binds an address as the server does it, and lets it go. Rejects with the system's error. */
@@ -15,7 +15,5 @@ export async function listenBriefly(address: ListenAddress): Promise<void> {
 
 /** The same for DNS, by UDP and TCP. */
 export async function bindDnsBriefly(address: ListenAddress): Promise<void> {
-  const { tcp, udp } = await bindDns(address)
-  tcp.close()
-  udp.close()
+  await closeSockets(await bindDns(address))
 }

@@ -76,8 +76,8 @@ export interface Config {
     /** True, false, or the networks (CIDR) for which the address rule is lifted. */
     readonly allowPrivateNetwork: boolean | readonly string[]
     readonly localAddresses: readonly string[]
-    /** Where the zones of identity providers are answered. */
-    readonly dnsListen: ListenAddress | undefined
+    /** Where the zones of identity providers are answered; empty: nowhere. */
+    readonly dnsListen: readonly ListenAddress[]
   }
   readonly mail: {
     /** Undefined: mails are files in `directory`. */

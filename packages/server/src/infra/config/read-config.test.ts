@@ -51,6 +51,7 @@ test('nothing set makes a local server', () => {
       dnsServers: undefined,
       allowPrivateNetwork: true,
       localAddresses: [],
+      dnsListen: [],
     },
     mail: {
       smtpUrl: undefined,
@@ -93,6 +94,9 @@ test('a problem is not told again by what depends on it', () => {
 test.each([
   [{ LISTEN: '127.0.0.1:80', METRICS_LISTEN: '127.0.0.1:80' }, 'METRICS_LISTEN', 'LISTEN'],
   [{ LISTEN: '[::]:80', DNS_LISTEN: '192.0.2.1:80' }, 'DNS_LISTEN', 'LISTEN'],
+  [{ LISTEN: '127.0.0.1:80', DNS_LISTEN: '192.0.2.1:53,127.0.0.1:80' }, 'DNS_LISTEN', 'LISTEN'],
+  [{ METRICS_LISTEN: '127.0.0.1:53', DNS_LISTEN: '[::1]:53,0.0.0.0:53' }, 'DNS_LISTEN', 'METRICS_LISTEN'],
+  [{ LISTEN: '[::1]:80', DNS_LISTEN: '[0:0:0:0:0:0:0:1]:80' }, 'DNS_LISTEN', 'LISTEN'],
   [{ LISTEN: 'localhost:80', METRICS_LISTEN: '[::1]:80' }, 'METRICS_LISTEN', 'LISTEN'],
   [
     { TLS: 'files', TLS_CERT: 'c', TLS_KEY: 'k', LISTEN: '0.0.0.0:443', PUBLIC_URL: 'https://{idTag}' },
@@ -104,7 +108,28 @@ test.each([
 })
 
 test.each([
+  '192.0.2.1:53,192.0.2.1:53',
+  '192.0.2.1:53,[2001:db8::1]:53,0.0.0.0:53',
+  '[2001:db8::1]:53,[2001:DB8:0::1]:53',
+  '0.0.0.0:53,[::]:53',
+  'localhost:53,[::1]:53',
+])('DNS_LISTEN does not list an address and port twice: %s', (text) => {
+  expect(problemsOf({ DNS_LISTEN: text })).toEqual([
+    'DNS_LISTEN must not have an address and port twice: 0.0.0.0 is every one of IPv4, [::] every one',
+  ])
+})
+
+test('DNS_LISTEN lists addresses', () => {
+  expect(read({ DNS_LISTEN: '192.0.2.1:53, [2001:db8::1]:5353' }).federation.dnsListen).toEqual([
+    { host: '192.0.2.1', port: 53 },
+    { host: '2001:db8::1', port: 5353 },
+  ])
+})
+
+test.each([
   { LISTEN: '127.0.0.1:0', METRICS_LISTEN: '127.0.0.1:0' },
+  { DNS_LISTEN: '127.0.0.1:0,127.0.0.1:0,192.0.2.1:53,192.0.2.2:53,192.0.2.1:54' },
+  { DNS_LISTEN: '0.0.0.0:53,[2001:db8::1]:53' },
   { LISTEN: '127.0.0.1:443' },
   { LISTEN: '127.0.0.1:80', METRICS_LISTEN: '192.0.2.1:80' },
 ])('ports of their own are for each: %o', (env) => {

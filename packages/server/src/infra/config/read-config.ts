@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path'
+import ipaddr from 'ipaddr.js'
 import {
   type Config,
   ConfigError,
@@ -90,7 +91,7 @@ function build(values: Values, problems: Problems, told: Pick<Config, 'effective
       dnsServers: values.DNS_SERVERS,
       allowPrivateNetwork: values.ALLOW_PRIVATE_NETWORK,
       localAddresses: values.LOCAL_ADDRESSES ?? [],
-      dnsListen: values.DNS_LISTEN,
+      dnsListen: values.DNS_LISTEN ?? [],
     },
     mail: { smtpUrl: values.SMTP_URL, from: values.MAIL_FROM, directory: join(values.DATA_DIR, 'mail') },
     corsOrigins: values.CORS_ORIGINS ?? [],
@@ -142,21 +143,38 @@ const listenNames = ['LISTEN', 'LISTEN_TLS', 'METRICS_LISTEN', 'DNS_LISTEN'] as 
 /** Two of the server's own addresses cannot have one port, unless they are different ones of the machine. */
 function listenConflicts(values: Partial<Values>, problems: Problems): void {
   const used = listenNames.filter((name) => name !== 'LISTEN_TLS' || (values.TLS ?? 'off') !== 'off')
+  const addressesOf = (name: (typeof listenNames)[number]) => [values[name] ?? []].flat()
   for (const [at, variable] of used.entries()) {
-    const other = used.slice(0, at).find((name) => overlap(values[name], values[variable]))
+    const own = addressesOf(variable)
+    const other = used
+      .slice(0, at)
+      .find((name) => addressesOf(name).some((address) => own.some((each) => overlap(address, each))))
     if (other) problems.push({ variable, message: `must have another address or port than ${other}` })
+    const isTwice = own.some((address, from) => own.slice(from + 1).some((each) => overlap(address, each)))
+    if (isTwice)
+      problems.push({
+        variable,
+        message: 'must not have an address and port twice: 0.0.0.0 is every one of IPv4, [::] every one',
+      })
   }
 }
 
-function overlap(one: ListenAddress | undefined, other: ListenAddress | undefined): boolean {
-  if (!one || !other || one.port !== other.port || one.port === 0) return false
-  const hosts = [one.host, other.host]
+function overlap(one: ListenAddress, other: ListenAddress): boolean {
+  if (one.port !== other.port || one.port === 0) return false
+  const hosts = [canonical(one.host), canonical(other.host)]
   const isLoopback = (host: string) => ['localhost', '127.0.0.1', '::1'].includes(host)
   return (
-    one.host === other.host ||
-    hosts.some((host) => host === '::' || host === '0.0.0.0') ||
+    hosts[0] === hosts[1] ||
+    hosts.includes('::') ||
+    // It has no address of IPv6.
+    (hosts.includes('0.0.0.0') && hosts.every((host) => !host.includes(':'))) ||
     (hosts.includes('localhost') && hosts.every(isLoopback))
   )
+}
+
+/** Addresses can be written in several ways. */
+function canonical(host: string): string {
+  return ipaddr.isValid(host) ? ipaddr.process(host).toString() : host
 }
 
 function tlsOf(values: Values): TlsConfig {

@@ -185,6 +185,7 @@ describe('refuses', () => {
     ['ACME_EMAIL', 'Admin <a@b.example>'],
     ['ACME_CHALLENGE', 'dns-01'],
     ['DNS_LISTEN', 'ns1.example:53'],
+    ['DNS_LISTEN', '127.0.0.1:53,192.0.2.1'],
     ['LOG_FORMAT', 'text'],
   ])('%s=%s', (name, text) => {
     expect(wrong({ [name]: text })).toEqual([name])

@@ -220,8 +220,8 @@ export const variables = {
   DNS_LISTEN: {
     group: 'Federation',
     meaning:
-      "Address and port, UDP and TCP, on which the identity providers' names are answered as DNS. Without it none are.",
-    parse: read.listenAddress,
+      "Addresses, each with its port, UDP and TCP, on which the identity providers' names are answered as DNS. Without it none are.",
+    parse: read.listOf(read.listenAddress),
   },
   METRICS_LISTEN: {
     group: 'Logs and metrics',

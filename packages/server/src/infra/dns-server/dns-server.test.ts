@@ -112,7 +112,7 @@ function toRecords(name: string): ResourceRecord[] {
 
 /** Another server, which ends with the test. */
 async function startServer(options: Partial<DnsServerOptions> = {}): Promise<DnsServer & AsyncDisposable> {
-  const listen = { host: '127.0.0.1', port: 0 }
+  const listen = [{ host: '127.0.0.1', port: 0 }]
   const started = await openDnsServer({ listen, zones, clock, logger: silentLogger, ...options })
   return { ...started, [Symbol.asyncDispose]: () => started.close() }
 }
@@ -128,7 +128,7 @@ const told: string[] = []
 const limited: string[] = []
 beforeAll(async () => {
   server = await openDnsServer({
-    listen: { host: '127.0.0.1', port: 0 },
+    listen: [{ host: '127.0.0.1', port: 0 }],
     zones,
     clock,
     logger: silentLogger,

@@ -27,8 +27,13 @@ beforeEach(async () => {
   changed = []
   looks = 0
   logged = []
-  server = await openDnsServer({
-    listen: { host: '127.0.0.1', port: 0 },
+  server = await open('127.0.0.1')
+})
+afterEach(() => server.close())
+
+function open(host: string): Promise<DnsServer> {
+  return openDnsServer({
+    listen: [{ host, port: 0 }],
     zones: {
       answer: async () => ({ rcode: 'REFUSED' }),
       findTransferPolicy: async () => policy,
@@ -41,8 +46,7 @@ beforeEach(async () => {
     clock,
     logger,
   })
-})
-afterEach(() => server.close())
+}
 
 /** A secondary that keeps what it is told, and answers when it is told to. */
 class Secondary {
@@ -143,6 +147,16 @@ describe('a secondary', () => {
       secondary.send(secondary.answerTo(last, 0))
     }
     expect(await secondary.untilTold(3)).toEqual(['a.example', 'b.example', 'c.example'])
+  })
+
+  test('answers at another socket than it was told from, where the server listens everywhere', async () => {
+    await server.close()
+    server = await open('0.0.0.0')
+    const secondary = await Secondary.start()
+    policy = { ...policy, notified: [secondary.address] }
+    changed = [apex, 'next.example']
+    await look()
+    expect(await secondary.untilTold(2)).toEqual([apex, 'next.example'])
   })
 
   test('is told of a zone that changes all the time every ten seconds', async () => {

@@ -1,6 +1,4 @@
-import { createSocket, type Socket as UdpSocket } from 'node:dgram'
-import { once } from 'node:events'
-import { type AddressInfo, createServer, isIPv4, isIPv6, type Server } from 'node:net'
+import type { Socket as UdpSocket } from 'node:dgram'
 import type { Logger } from '#infra/telemetry/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { errorCode } from '#lib/system-error.ts'
@@ -8,83 +6,75 @@ import { defaultNetworkRate, type NetworkRate, openNetworkPace } from './network
 import { Notifier } from './notifier.ts'
 import { RareLines } from './rare-lines.ts'
 import { Responder, type ResponderDeps } from './responder.ts'
-import { acceptConnections } from './tcp-connection.ts'
+import {
+  type BindOptions,
+  bindAll,
+  closeSockets,
+  type DnsSockets,
+  type ListenAddress,
+  openSender,
+} from './sockets.ts'
+import { openConnections } from './tcp-connection.ts'
 import type { Zones } from './zones.ts'
 
 export interface DnsServerOptions {
-  /** Port 0 picks one that is free for UDP and TCP. */
-  readonly listen: { readonly host: string; readonly port: number }
+  /** At least one. */
+  readonly listen: readonly ListenAddress[]
   readonly zones: Zones
   readonly clock: Clock
   readonly logger: Logger
   readonly rate?: NetworkRate
   readonly observe?: ResponderDeps['observe']
   readonly observeLimited?: ResponderDeps['observeLimited']
+  /** For tests; without it those of the network interfaces. */
+  readonly machineAddresses?: BindOptions['machineAddresses']
 }
 
 /** An authoritative name server for its own zones, without recursion. */
 export interface DnsServer {
+  /** Of the first address. */
   readonly host: string
   readonly port: number
+  readonly addresses: readonly ListenAddress[]
   close(): Promise<void>
 }
 
-const portTries = 10
-
 /** Listens on UDP and TCP. */
 export async function openDnsServer(options: DnsServerOptions): Promise<DnsServer> {
-  const { listen, zones, clock, logger, rate = defaultNetworkRate } = options
+  const { listen, zones, clock, logger, rate = defaultNetworkRate, machineAddresses } = options
   const { observe = () => {}, observeLimited = () => {} } = options
   const lines = new RareLines({ clock, logger })
   const responder = new Responder({ zones, clock, lines, rate, observe, observeLimited })
-  const { tcp, udp } = await bindDns(listen)
   const waitMsOf = openNetworkPace(clock, rate)
-  const sockets = acceptConnections(tcp, { responder, clock, lines, waitMsOf })
-  const notifier = new Notifier({
-    zones,
-    clock,
-    logger,
-    send(message, { host, port }) {
-      const to = isIPv6(listen.host) && isIPv4(host) ? `::ffff:${host}` : host
-      // One that cannot be sent is like one that is lost on its way.
-      udp.send(message, port, to, () => {})
-    },
-  })
-  answerDatagrams(udp, { responder, notifier, logger, lines })
+  const { open, serve } = openConnections({ responder, clock, lines, waitMsOf })
+  const bound = await bindAll(listen, { accept: serve, machineAddresses })
+  const addresses = bound.map(({ address }) => address)
+  const [first] = addresses
+  if (!first) throw new Error('a DNS server needs an address')
+  tellUnbound(bound, logger)
+  const notifier = new Notifier({ zones, clock, logger, send: openSender(bound) })
+  const serving = { responder, notifier, logger, lines }
+  for (const { udp } of bound) for (const socket of udp) answerDatagrams(socket, serving)
   return {
-    host: listen.host,
-    port: udp.address().port,
+    ...first,
+    addresses,
     async close() {
       await notifier.close()
-      const closed = once(tcp, 'close')
-      tcp.close()
-      for (const socket of sockets) socket.destroy()
-      await Promise.all([closed, new Promise<void>((resolve) => udp.close(resolve))])
+      const closed = bound.map(closeSockets)
+      for (const socket of open) socket.destroy()
+      await Promise.all(closed)
     },
   }
 }
 
-/** Sockets for both, which the caller closes. The port that the system gave for TCP may be taken for UDP: with port 0 another is tried. */
-export async function bindDns({
-  host,
-  port,
-}: DnsServerOptions['listen']): Promise<{ tcp: Server; udp: UdpSocket }> {
-  for (let tries = 1; ; tries += 1) {
-    // A client may close its sending side before it has its answers.
-    const tcp = createServer({ allowHalfOpen: true })
-    tcp.listen(port, host)
-    await once(tcp, 'listening')
-    const udp = createSocket(isIPv6(host) ? 'udp6' : 'udp4')
-    try {
-      udp.bind((tcp.address() as AddressInfo).port, host)
-      await once(udp, 'listening')
-      return { tcp, udp }
-    } catch (error) {
-      tcp.close()
-      udp.close()
-      if (port !== 0 || errorCode(error) !== 'EADDRINUSE' || tries === portTries) throw error
-    }
-  }
+function tellUnbound(bound: readonly DnsSockets[], logger: Logger): void {
+  const unbound = bound.flatMap((each) => each.unbound)
+  if (unbound.length === 0) return
+  const hosts = unbound.map(({ host }) => host)
+  logger.warn(
+    { hosts, err: unbound[0]?.error },
+    'DNS questions to some addresses may be answered from another one',
+  )
 }
 
 interface Serving {

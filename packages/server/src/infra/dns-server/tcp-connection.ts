@@ -1,4 +1,4 @@
-import type { Server, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { setImmediate as turnOfEventLoop } from 'node:timers/promises'
 import type { Clock } from '#lib/clock.ts'
 import { networkOf } from './network-limits.ts'
@@ -20,19 +20,26 @@ interface TcpDeps {
   readonly waitMsOf: (ip: string) => number
 }
 
-/** Serves the connections of a server; answers those that are open. */
-export function acceptConnections(tcp: Server, deps: TcpDeps): ReadonlySet<Socket> {
+/** Those of all addresses of a server are counted together. */
+interface Connections {
+  readonly open: ReadonlySet<Socket>
+  serve(socket: Socket): void
+}
+
+export function openConnections(deps: TcpDeps): Connections {
   const connections = new OpenConnections()
-  tcp.on('connection', (socket) => {
-    const ip = socket.remoteAddress ?? ''
-    socket.on('error', () => {})
-    if (!connections.add(socket, networkOf(ip))) return void socket.destroy()
-    serveConnection(socket, { ...deps, ip, idle: connections.idle }).catch((error) => {
-      // Clients end connections as they like.
-      if (!socket.destroyed) deps.lines.write('warn', { err: error }, 'a DNS connection failed')
-    })
-  })
-  return connections.all
+  return {
+    open: connections.all,
+    serve(socket) {
+      const ip = socket.remoteAddress ?? ''
+      socket.on('error', () => {})
+      if (!connections.add(socket, networkOf(ip))) return void socket.destroy()
+      serveConnection(socket, { ...deps, ip, idle: connections.idle }).catch((error) => {
+        // Clients end connections as they like.
+        if (!socket.destroyed) deps.lines.write('warn', { err: error }, 'a DNS connection failed')
+      })
+    },
+  }
 }
 
 /** The open connections: `maxConnections` at most, and of one network `maxConnectionsPerNetwork`. */

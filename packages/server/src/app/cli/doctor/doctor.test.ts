@@ -23,7 +23,7 @@ import { examineCertificates } from './examine-certificates.ts'
 import { examineData } from './examine-data.ts'
 import { examineMachine } from './examine-machine.ts'
 import { examineNetwork } from './examine-network.ts'
-import { nearHost } from './examine-ports.ts'
+import { examinePorts, nearHost } from './examine-ports.ts'
 import { examineWork } from './examine-work.ts'
 import type { Finding } from './finding.ts'
 
@@ -306,6 +306,28 @@ describe('the other ports', () => {
       advice: `Stop it, or choose another ${variable}.`,
     })
     await using line = await CommandLine.open(env)
+    expect(await line.run(['serve'])).toMatchObject({
+      exitCode: 1,
+      err: expect.stringContaining('EADDRINUSE'),
+    })
+  })
+
+  test('of several addresses for DNS are told one by one', async () => {
+    const [free, taken] = [`${ownAddress()}:1053`, await listen((socket) => void socket.end())]
+    const config = readConfig({ LISTEN: '127.0.0.1:0', DNS_LISTEN: `${free},${taken}` })
+    const findings = await Promise.all(examinePorts(config, Promise.resolve('nobody')))
+    expect(findings.filter(({ check }) => check === 'Listening for DNS')).toEqual([
+      expect.objectContaining({ message: expect.stringContaining(`Nothing listens on ${free}`) }),
+      expect.objectContaining({ message: `Another program has ${taken}.` }),
+    ])
+  })
+
+  test('of which one for DNS is taken are a problem for serve', async () => {
+    const taken = await listen((socket) => void socket.end())
+    await using line = await CommandLine.open({
+      LISTEN: '127.0.0.1:0',
+      DNS_LISTEN: `${ownAddress()}:1053,${taken}`,
+    })
     expect(await line.run(['serve'])).toMatchObject({
       exitCode: 1,
       err: expect.stringContaining('EADDRINUSE'),

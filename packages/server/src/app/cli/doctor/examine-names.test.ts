@@ -15,16 +15,16 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]()
 })
 
-async function look(port: number | undefined) {
+async function look(...ports: readonly number[]) {
   const { config, db, vault, clock } = names.server.running.services
-  const dnsListen = port === undefined ? undefined : { host: '127.0.0.1', port }
+  const dnsListen = ports.map((port) => ({ host: '127.0.0.1', port }))
   const dns = createDnsResolver({ servers: [world.address], timeoutMs: 600 })
   const federation = { ...config.federation, dnsListen }
   return await Promise.all(examineNames({ config: { ...config, federation }, db, vault, clock, dns }))
 }
 
 test('nothing is said where no DNS is answered', async () => {
-  expect(await look(undefined)).toEqual([])
+  expect(await look()).toEqual([])
 })
 
 test('the delegation of a provider leads here, or does not', async () => {
@@ -45,6 +45,25 @@ test('a port on which nobody answers is told', async () => {
   await silent[Symbol.asyncDispose]()
   const [finding] = await look(port)
   expect(finding).toMatchObject({ status: 'warning', message: expect.stringContaining('does not answer') })
+})
+
+test('of several ports the first is asked that is known before the start', async () => {
+  const port = names.server.running.dns?.port ?? 0
+  const [finding, ...more] = await look(0, port, 1)
+  expect(finding?.message).toContain(`127.0.0.1:${port} answers`)
+  expect(more).toEqual([])
+})
+
+test('localhost is asked where the system has it', async () => {
+  await using local = await NameProvider.start({ DNS_LISTEN: 'localhost:0' })
+  const { config, db, vault, clock } = local.server.running.services
+  const dnsListen = [{ host: 'localhost', port: local.server.running.dns?.port ?? 0 }]
+  const dns = createDnsResolver({ servers: [world.address], timeoutMs: 600 })
+  const federation = { ...config.federation, dnsListen }
+  const [finding] = await Promise.all(
+    examineNames({ config: { ...config, federation }, db, vault, clock, dns }),
+  )
+  expect(finding?.message).toContain(`localhost:${dnsListen[0]?.port} answers for`)
 })
 
 test('a server without providers refuses everything', async () => {

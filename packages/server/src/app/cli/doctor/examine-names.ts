@@ -1,3 +1,4 @@
+import { lookup } from 'node:dns/promises'
 import { pageProviders } from '#features/idp/index.ts'
 import { openSettings } from '#features/settings/index.ts'
 import { openTenants } from '#features/tenants/index.ts'
@@ -24,7 +25,8 @@ const mostAsked = 5
 /** Whether names of identity providers are answered here, and asked for here. */
 export function examineNames(deps: NamesDeps): Promise<Finding>[] {
   const { dnsListen } = deps.config.federation
-  return dnsListen ? [examine('Name server', () => examineZones(deps, dnsListen))] : []
+  const asked = dnsListen.find(({ port }) => port !== 0) ?? dnsListen[0]
+  return asked ? [examine('Name server', () => examineZones(deps, asked))] : []
 }
 
 async function examineZones(deps: NamesDeps, listen: ListenAddress): Promise<Verdict> {
@@ -32,7 +34,7 @@ async function examineZones(deps: NamesDeps, listen: ListenAddress): Promise<Ver
   if (listen.port === 0) return ok('Each start picks a free port.')
   const zones = (await listZones(deps)).map(({ idTag }) => idTag)
   if (zones.length === 0) return ok('No tenant gives names: every question is refused.')
-  const own = createDnsResolver({ servers: [serverOf(listen)], timeoutMs: 3000 })
+  const own = createDnsResolver({ servers: [await serverOf(listen)], timeoutMs: 3000 })
   for (const zone of zones) {
     const record = `_${deps.config.federation.discoveryName}.${zone}`
     const here = await own.resolveTxt(record)
@@ -67,6 +69,7 @@ function isSame(one: DnsAnswer, other: DnsAnswer): boolean {
 }
 
 /** The resolver takes no names. */
-function serverOf({ host, port }: ListenAddress): string {
-  return shownAddress({ host: host === 'localhost' ? '127.0.0.1' : nearHost(host), port })
+async function serverOf({ host, port }: ListenAddress): Promise<string> {
+  const { address } = await lookup(nearHost(host))
+  return shownAddress({ host: address, port })
 }

@@ -46,9 +46,9 @@ export function examinePorts(config: Config, holder: Promise<Holder>): Promise<F
     ),
     ...(tls.kind === 'off' ? [] : [port('Listening for TLS', 'LISTEN_TLS', tls.listen)]),
     ...(metricsListen ? [port('Listening for metrics', 'METRICS_LISTEN', metricsListen)] : []),
-    ...(federation.dnsListen
-      ? [port('Listening for DNS', 'DNS_LISTEN', federation.dnsListen, bindDnsBriefly)]
-      : []),
+    ...federation.dnsListen.map((address) =>
+      port('Listening for DNS', 'DNS_LISTEN', address, bindDnsBriefly),
+    ),
   ]
 }
 
