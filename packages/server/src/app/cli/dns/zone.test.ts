@@ -16,6 +16,7 @@ beforeAll(async () => {
     DATA_DIR: services.config.dataDir,
     LISTEN: `127.0.0.1:${port}`,
     LOCAL_ADDRESSES: addresses,
+    DNS_LISTEN: '127.0.0.1:0',
   })
   await names.registerActive('alice', { address: '198.51.100.7' })
   await names.registerActive('carol', { address: 'elsewhere.example' })

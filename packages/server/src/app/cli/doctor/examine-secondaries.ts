@@ -11,7 +11,7 @@ const mostShown = 5
 
 /** Whether the secondaries have the zones of this server as they are now. */
 export function examineSecondaries(deps: Omit<NamesDeps, 'dns'>): Promise<Finding>[] {
-  const isAnswering = deps.config.federation.dnsListen !== undefined
+  const isAnswering = deps.config.federation.dnsListen.length > 0
   return isAnswering ? [examine('Secondaries', () => compareZones(deps))] : []
 }
 

@@ -24,6 +24,8 @@ export interface NodeDeps {
   isProvider(tenant: Tenant): Promise<boolean>
   /** Of this server: IP addresses or names. */
   readonly ownAddresses: readonly string[]
+  /** Those of them where it answers DNS. */
+  readonly nameServerAddresses: readonly string[]
   /** The first labels of discovery records, without the underscore. */
   readonly discoveryNames: readonly string[]
   /** Where a tenant of this server is reached; undefined where it is not. */
@@ -83,7 +85,7 @@ async function findServerRecord(deps: NodeDeps, { zone, name, host, tenant }: Pl
 }
 
 async function findHostRecords(deps: NodeDeps, { zone, name, host, tenant }: Place): Promise<Found> {
-  const { nameServers, caa } = await findZoneSettings(deps.settings, zone.idTag, deps.ownAddresses)
+  const { nameServers, caa } = await findZoneSettings(deps.settings, zone.idTag, deps.nameServerAddresses)
   const ttl = usualTtl
   const server = nameServers.find(({ host }) => host === name)
   const serverRecords = server ? nameServerRecords(server) : []
@@ -100,7 +102,7 @@ async function findHostRecords(deps: NodeDeps, { zone, name, host, tenant }: Pla
 
 async function hasBelow(deps: NodeDeps, zone: Tenant, name: string): Promise<boolean> {
   if (await hasNamesBelow(deps.db.reader(zone.tenantId), name)) return true
-  const { nameServers } = await findZoneSettings(deps.settings, zone.idTag, deps.ownAddresses)
+  const { nameServers } = await findZoneSettings(deps.settings, zone.idTag, deps.nameServerAddresses)
   if (nameServers.some(({ host }) => host.endsWith(`.${name}`))) return true
   return (await deps.findParentNames(zone)).has(name)
 }

@@ -45,6 +45,7 @@ eachDialect('the zones of providers', (open) => {
         settings,
         isProvider: async ({ idTag }) => idTag === zone.idTag,
         ownAddresses: ['198.51.100.1'],
+        nameServerAddresses: ['198.51.100.1'],
         discoveryNames: ['word', 'service'],
         serverUrlOf,
       })

@@ -68,7 +68,7 @@ async function listCuts(deps: TransferDeps, zone: Tenant): Promise<ReadonlySet<s
 }
 
 async function zoneRecords(deps: TransferDeps, { idTag }: Tenant): Promise<ResourceRecord[]> {
-  const { nameServers, caa } = await findZoneSettings(deps.settings, idTag, deps.ownAddresses)
+  const { nameServers, caa } = await findZoneSettings(deps.settings, idTag, deps.nameServerAddresses)
   const servers = nameServers.map(({ host }) => ({ type: 'NS', data: host }) as const)
   const addresses = addressRecords(deps.ownAddresses).filter(({ type }) => type !== 'CNAME')
   const inZone = nameServers.filter(({ host }) => host.endsWith(`.${idTag}`))
@@ -84,7 +84,7 @@ async function hostedRecords(transfer: Transfer, { host, tenant }: HostedName): 
   const { deps, cuts, nameServers: known } = transfer
   if (isBelowCut(transfer, host)) return []
   if (cuts.has(host)) {
-    const { nameServers } = await findZoneSettings(deps.settings, host, deps.ownAddresses)
+    const { nameServers } = await findZoneSettings(deps.settings, host, deps.nameServerAddresses)
     const below = nameServers.filter((server) => server.host.endsWith(`.${host}`))
     return [
       ...nameServers.flatMap((server) => withName(host, usualTtl, [{ type: 'NS', data: server.host }])),

@@ -56,11 +56,11 @@ export class ZoneMemory {
   }
 
   async soaOf({ tenantId, idTag }: Tenant): Promise<ResourceRecord> {
-    const { db, settings, ownAddresses } = this.deps
+    const { db, settings, nameServerAddresses } = this.deps
     const { serial } = await this.#serials.read(tenantId, async () => ({
       serial: await findSerial(db.reader(tenantId)),
     }))
-    const { nameServers, mailbox } = await findZoneSettings(settings, idTag, ownAddresses)
+    const { nameServers, mailbox } = await findZoneSettings(settings, idTag, nameServerAddresses)
     const times = { refreshSecs: 300, retrySecs: 60, expireSecs: 14 * 86_400, negativeTtl }
     const primary = nameServers[0]?.host ?? idTag
     return { name: idTag, ttl: negativeTtl, type: 'SOA', data: { primary, mailbox, serial, ...times } }
