@@ -41,8 +41,8 @@ export function wireIdentityProvider(
     findLanguage: (tenantId: Tenant['tenantId']) => settings.find(tenantId, 'language'),
   }
   jobs.handle(activationMailJob, (payload, context) => sendActivationMail(mailDeps, payload, context))
-  const isAnsweredFor = async (idTag: IdTag) => (await identities.resolve(idTag)).kind === 'found'
-  addManagedIdentitySweep(jobs, { db, clock, jobs, emit, isAnsweredFor })
+  const resolve = (idTag: IdTag) => identities.resolve(idTag)
+  addManagedIdentitySweep(jobs, { db, clock, jobs, emit, resolve })
   jobs.handle(forgetNameJob, ({ idTag }) => forgetFreeName({ db, tenants }, idTag as IdTag))
   return {
     ...openProvider({ db, clock, tenants, settings }),

@@ -1,7 +1,5 @@
-import { isIP } from 'node:net'
-import ipaddr from 'ipaddr.js'
 import { openProvider, openZones, type ProviderZones } from '#features/idp/index.ts'
-import type { Config } from '#infra/config/index.ts'
+import { addressesThatAnswer } from '#infra/dns-server/index.ts'
 import type { Addresses } from './addresses.ts'
 import type { IdentityFeatures } from './identity-features.ts'
 import type { Services } from './services.ts'
@@ -21,27 +19,9 @@ export function openProviderZones(
     tenants,
     isProvider: openProvider({ db, clock, tenants, settings }).isProvider,
     ownAddresses: federation.localAddresses,
-    nameServerAddresses: addressesThatAnswer(federation),
+    nameServerAddresses: addressesThatAnswer(federation.localAddresses, federation.dnsListen),
     // The word of the network first: both lead to the same server.
     discoveryNames: [...new Set([federation.discoveryName, 'service'])],
     serverUrlOf: (idTag) => addresses.findServerUrl(idTag),
   })
-}
-
-/** Those of the server's addresses that are of a kind that is listened on. Behind NAT others are listened on than are public. */
-export function addressesThatAnswer({
-  dnsListen,
-  localAddresses,
-}: Pick<Config['federation'], 'dnsListen' | 'localAddresses'>): readonly string[] {
-  const kinds = new Set(dnsListen.flatMap(({ host }) => kindsOf(host)))
-  const isAnswered = (address: string) => kinds.has(ipaddr.process(address).kind())
-  const addresses = localAddresses.filter((address) => isIP(address) !== 0)
-  if (!addresses.some(isAnswered)) return localAddresses
-  return localAddresses.filter((address) => isIP(address) === 0 || isAnswered(address))
-}
-
-function kindsOf(host: string): ('ipv4' | 'ipv6')[] {
-  if (host === 'localhost') return ['ipv4', 'ipv6']
-  const address = ipaddr.process(host)
-  return address.toString() === '::' ? ['ipv4', 'ipv6'] : [address.kind()]
 }

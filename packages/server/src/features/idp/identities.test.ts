@@ -30,7 +30,7 @@ async function openLab(open: OpenTestDatabase) {
     findOwnHosts: async () => [],
     findReservedNames: async () => [],
     isBlockedDomain: async () => false,
-    isAnsweredFor: async (idTag: IdTag) => answered.has(idTag),
+    resolve: async (idTag: IdTag) => ({ kind: answered.has(idTag) ? 'found' : 'unknown' }) as const,
   }
   const caller = (idTag: IdTag) =>
     identified(idTag, { tokenUse: 'proxy', role: 'public', isOwner: idTag === tenant.idTag })

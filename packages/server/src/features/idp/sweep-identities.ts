@@ -18,8 +18,8 @@ interface SweepIdentitiesDeps {
   readonly clock: Clock
   readonly emit: Emit<ManagedNameEvent>
   readonly jobs: Pick<Jobs, 'enqueue'>
-  /** Does a server answer for the identity? */
-  isAnsweredFor(idTag: IdTag): Promise<boolean>
+  /** Asks the server that the DNS names for an identity. */
+  resolve(idTag: IdTag): Promise<{ readonly kind: 'found' | 'unknown' | 'unreachable' }>
 }
 
 const atOnce = 100
@@ -36,7 +36,7 @@ export async function sweepIdentities(deps: SweepIdentitiesDeps): Promise<void> 
     await listEnded(db.reader(serverTenant), now, atOnce),
     async ({ tenantId, idTag, status }) => {
       // The owner of a name need not contact its provider: the server of the name is asked.
-      const isAlive = status !== 'pending' && (await deps.isAnsweredFor(idTag))
+      const isAlive = status !== 'pending' && (await deps.resolve(idTag)).kind === 'found'
       await db.transact(tenantId, async (tx) => {
         const identity = await findIdentity(tx, idTag)
         const hasEnded = identity?.status === status && identity.expiresAt <= now

@@ -1,3 +1,4 @@
+export { addressesThatAnswer } from './addresses-that-answer.ts'
 export { recordText } from './message/record-text.ts'
 export type { CaaProperty, RecordData, RecordType, ResourceRecord, ResponseCode } from './message/records.ts'
 export type { ResponseContent } from './message/response.ts'

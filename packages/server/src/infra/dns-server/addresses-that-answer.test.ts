@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { readConfig } from '#infra/config/index.ts'
-import { addressesThatAnswer } from './zone-features.ts'
+import { addressesThatAnswer } from './addresses-that-answer.ts'
 
 const both = ['198.51.100.7', '2001:db8::7']
 
@@ -19,5 +19,5 @@ test.each([
   ['10.0.0.7:53', ['host.example'], ['host.example']],
 ])('with DNS at "%s", name servers have of %j the addresses %j', (listen, own, expected) => {
   const { federation } = readConfig({ DNS_LISTEN: listen, LOCAL_ADDRESSES: own.join(',') })
-  expect(addressesThatAnswer(federation)).toEqual(expected)
+  expect(addressesThatAnswer(federation.localAddresses, federation.dnsListen)).toEqual(expected)
 })
