@@ -682,7 +682,7 @@ describe('a zone transfer', () => {
     },
   )
 
-  /** A question for what is new since a serial; the names of its SOA record point into the question. */
+  /** An IXFR question of a secondary that has this serial. The names in its SOA record are pointers to that of the question. */
   const since = (serial: number) => {
     const message = question(apex, 'IXFR')
     const authority = Buffer.alloc(36)
@@ -718,8 +718,8 @@ describe('a zone transfer', () => {
     expect(answers.map(rcodeOf)).toEqual([1])
   })
 
-  test('beyond four waits for its turn, however long, unless its client is gone', async () => {
-    policy = { notified: [], networks: ['127.0.0.1'], key: undefined }
+  test('beyond four, of one address or of many, waits for its turn, however long, unless its client is gone', async () => {
+    policy = { notified: [], networks: ['127.0.0.0/8'], key: undefined }
     const opened: string[] = []
     const { held, hold } = holding()
     const openTransfer = async (zone: string) => {
@@ -728,15 +728,15 @@ describe('a zone transfer', () => {
       return await zones.openTransfer(zone)
     }
     await using other = await startServer({ zones: { ...zones, openTransfer } })
-    const start = async () => {
-      const connection = openTcp(other)
+    const start = async (address = '127.0.0.1') => {
+      const connection = openTcp(other, address)
       connection.ask(question(apex, 'SOA'), question(apex, 'AXFR'))
       await expect.poll(() => connection.answers().length).toBe(1)
       return connection
     }
-    const four = [await start(), await start(), await start(), await start()]
+    const four = [await start(), await start(), await start('127.0.0.2'), await start('127.0.1.1')]
     await expect.poll(() => held.length).toBe(4)
-    const [gone, next] = [await start(), await start()]
+    const [gone, next] = [await start(), await start('127.0.0.3')]
     clock.advance(60_000)
     gone.socket.resetAndDestroy()
     await askTcp(other, apex, 'SOA')
