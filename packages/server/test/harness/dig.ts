@@ -9,6 +9,8 @@ export interface DigAnswer {
   readonly flags: string
   /** Like `version 0, do, 1232 bytes`; empty without EDNS. */
   readonly edns: string
+  /** What the program says of the cookie: `good` comes back with the client's; empty without one. */
+  readonly cookie: string
   readonly answer: readonly string[]
   readonly authority: readonly string[]
   readonly additional: readonly string[]
@@ -33,6 +35,7 @@ function readAnswer(text: string): DigAnswer {
     status,
     flags: /^;; flags: ?([a-z ]*)/im.exec(text)?.[1] ?? '',
     edns: readEdns(text),
+    cookie: /^; COOKIE: \w+ \((\w+)\)/m.exec(text)?.[1] ?? '',
     answer: readSection(text, 'ANSWER'),
     authority: readSection(text, 'AUTHORITY'),
     additional: readSection(text, 'ADDITIONAL'),

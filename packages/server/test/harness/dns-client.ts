@@ -20,7 +20,7 @@ export function question(name: string, type: string, more: Partial<Packet> = {})
 }
 
 /** A query that takes answers of so many bytes over UDP. */
-export function withEdns(name: string, type: string, udpPayloadSize = 1232): Buffer {
+export function withEdns(name: string, type: string, udpPayloadSize = 1232, ...cookies: Buffer[]): Buffer {
   const opt = {
     type: 'OPT',
     name: '.',
@@ -28,14 +28,32 @@ export function withEdns(name: string, type: string, udpPayloadSize = 1232): Buf
     extendedRcode: 0,
     ednsVersion: 0,
     flags: 0,
-    options: [],
+    options: cookies.map((data) => ({ code: 10, data })),
   }
   return question(name, type, { additionals: [opt as never] })
 }
 
+/** The DNS cookie of an answer. */
+export function cookieIn(answer: Buffer): Buffer | undefined {
+  const [opt] = decode(answer).additionals ?? []
+  if (opt?.type !== 'OPT') return undefined
+  const options = opt.options as readonly { readonly code: number; readonly data: Buffer }[]
+  return options.find(({ code }) => code === 10)?.data
+}
+
 /** The answers over UDP to some messages, up to the answer to the last one. */
-export async function exchangeUdp({ host, port }: Server, ...messages: Buffer[]): Promise<Buffer[]> {
+export function exchangeUdp(server: Server, ...messages: Buffer[]): Promise<Buffer[]> {
+  return exchangeUdpFrom(undefined, server, ...messages)
+}
+
+/** The same from one of the loopback addresses. */
+export async function exchangeUdpFrom(
+  address: string | undefined,
+  { host, port }: Server,
+  ...messages: Buffer[]
+): Promise<Buffer[]> {
   const socket = createSocket('udp4')
+  if (address !== undefined) await once(socket.bind(0, address), 'listening')
   const answers: Buffer[] = []
   const last = messages.at(-1)?.readUInt16BE(0)
   const done = new Promise<void>((resolve) => {
@@ -99,7 +117,7 @@ export function framed(message: Buffer): Buffer {
   return Buffer.concat([length, message])
 }
 
-function unframed(bytes: Buffer): Buffer[] {
+export function unframed(bytes: Buffer): Buffer[] {
   const messages: Buffer[] = []
   for (let at = 0; at + 2 <= bytes.length; at += 2 + bytes.readUInt16BE(at)) {
     const message = bytes.subarray(at + 2, at + 2 + bytes.readUInt16BE(at))

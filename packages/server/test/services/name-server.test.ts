@@ -135,6 +135,20 @@ else
       },
     )
 
+    test.each(readTable('Cookies').map((row) => ({ ...row, question: row.Question ?? '' })))(
+      'to $question',
+      async ({ question, ...row }: Record<string, string>) => {
+        const asked = question?.split(' ') ?? []
+        const shownOf = async (transport: string) => {
+          const { status, flags, cookie } = await dig({ program: 'dig', server }, transport, ...asked)
+          return { status, flags, cookie }
+        }
+        const expected = { status: row.Status, flags: row.Flags }
+        expect(await shownOf('+notcp')).toEqual({ ...expected, cookie: row['Over UDP'] })
+        expect(await shownOf('+tcp')).toEqual({ ...expected, cookie: row['Over TCP'] })
+      },
+    )
+
     test('are sent to TCP when they are too long, and come whole there', async () => {
       await setCaa(
         names,

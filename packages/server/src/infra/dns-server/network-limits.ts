@@ -27,7 +27,16 @@ interface Bucket {
 
 /** Counts the questions of each network over UDP. */
 export function openNetworkLimits(clock: Pick<Clock, 'now'>, rate: NetworkRate): (ip: string) => RateVerdict {
-  const bucketOf = openBuckets(clock, rate)
+  return openLimits(openBuckets(clock, rate, networkOf))
+}
+
+/** Counts the questions of each sender over UDP who has proved its address: those that are sent in its name, or in that of
+ * its neighbours, take nothing from it. */
+export function openSenderLimits(clock: Pick<Clock, 'now'>, rate: NetworkRate): (ip: string) => RateVerdict {
+  return openLimits(openBuckets(clock, rate, machineOf))
+}
+
+function openLimits(bucketOf: (ip: string) => Bucket): (ip: string) => RateVerdict {
   return (ip) => {
     const bucket = bucketOf(ip)
     if (bucket.tokens >= 1) {
@@ -41,7 +50,7 @@ export function openNetworkLimits(clock: Pick<Clock, 'now'>, rate: NetworkRate):
 
 /** Counts the questions of each network over TCP; answers in how many milliseconds the time of the next one comes. */
 export function openNetworkPace(clock: Pick<Clock, 'now'>, rate: NetworkRate): (ip: string) => number {
-  const bucketOf = openBuckets(clock, rate)
+  const bucketOf = openBuckets(clock, rate, networkOf)
   return (ip) => {
     const bucket = bucketOf(ip)
     bucket.tokens = Math.max(bucket.tokens - 1, -mostOwed)
@@ -49,10 +58,14 @@ export function openNetworkPace(clock: Pick<Clock, 'now'>, rate: NetworkRate): (
   }
 }
 
-function openBuckets(clock: Pick<Clock, 'now'>, { perSecond, burst }: NetworkRate): (ip: string) => Bucket {
+function openBuckets(
+  clock: Pick<Clock, 'now'>,
+  { perSecond, burst }: NetworkRate,
+  keyOf: (ip: string) => string,
+): (ip: string) => Bucket {
   const buckets = new LRUCache<string, Bucket>({ max: maxNetworks })
   return (ip) => {
-    const key = networkOf(ip)
+    const key = keyOf(ip)
     const now = clock.now()
     const bucket = buckets.get(key) ?? { tokens: burst, atMs: now, refused: 0 }
     const gained = (Math.max(0, now - bucket.atMs) * perSecond) / 1000
@@ -65,11 +78,19 @@ function openBuckets(clock: Pick<Clock, 'now'>, { perSecond, burst }: NetworkRat
 
 /** The /24 or /56 of an address: what one customer can send from. */
 export function networkOf(ip: string): string {
+  return prefixOf(ip, { ipv4: 3, ipv6: 7 })
+}
+
+/** The address, or its /64: one machine has as many of these as it likes. */
+function machineOf(ip: string): string {
+  return prefixOf(ip, { ipv4: 4, ipv6: 8 })
+}
+
+function prefixOf(ip: string, bytes: { readonly ipv4: number; readonly ipv6: number }): string {
   const [plain = ''] = ip.split('%')
   if (!ipaddr.isValid(plain)) return ip
   const address = ipaddr.process(plain)
-  const bytes = address.toByteArray()
-  return bytes.slice(0, address.kind() === 'ipv4' ? 3 : 7).join('.')
+  return address.toByteArray().slice(0, bytes[address.kind()]).join('.')
 }
 
 /** Is the address in one of the networks (CIDR, or addresses alone)? */

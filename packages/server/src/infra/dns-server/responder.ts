@@ -1,5 +1,6 @@
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Gate } from '#lib/gate.ts'
+import { Cookies, mayHaveServerCookie, type Sender } from './message/cookie.ts'
 import { type Query, type QueryHeader, readHeader, readQuery } from './message/query.ts'
 import { metaTypes, type ResponseCode, recordTypeOf } from './message/records.ts'
 import {
@@ -11,7 +12,13 @@ import {
 } from './message/response.ts'
 import { openSigning, type Signing, type TransferKey, unsigned } from './message/tsig.ts'
 import { MalformedMessage } from './message/wire-reader.ts'
-import { isWithin, type NetworkRate, openNetworkLimits, type RateVerdict } from './network-limits.ts'
+import {
+  isWithin,
+  type NetworkRate,
+  openNetworkLimits,
+  openSenderLimits,
+  type RateVerdict,
+} from './network-limits.ts'
 import type { RareLines } from './rare-lines.ts'
 import { transferMessages } from './transfer.ts'
 import type { TransferPolicy, Zones } from './zones.ts'
@@ -27,7 +34,7 @@ export interface ResponderDeps {
   readonly observeLimited: (outcome: 'truncated' | 'dropped') => void
 }
 
-type Transport = 'udp' | 'tcp'
+type Transport = Sender['transport']
 
 // Queries that wait for the database. Above that they are dropped, and resolvers ask again.
 const maxUnderWay = 512
@@ -47,22 +54,29 @@ const classInternet = 1
 /** Turns messages into answers, for UDP and TCP. */
 export class Responder {
   readonly #deps: ResponderDeps
-  readonly #judge: (ip: string) => RateVerdict
+  readonly #cookies: Cookies
+  readonly #judgeNetwork: (ip: string) => RateVerdict
+  readonly #judgeSender: (ip: string) => RateVerdict
   readonly #transfers = new Gate(transferLimits)
   #underWay = 0
 
   constructor(deps: ResponderDeps) {
     this.#deps = deps
-    this.#judge = openNetworkLimits(deps.clock, deps.rate)
+    this.#cookies = new Cookies(deps.clock)
+    this.#judgeNetwork = openNetworkLimits(deps.clock, deps.rate)
+    this.#judgeSender = openSenderLimits(deps.clock, deps.rate)
   }
 
   /** Undefined: no answer is sent. */
   async answerDatagram(bytes: Buffer, ip: string): Promise<Buffer | undefined> {
     const header = readHeader(bytes)
     if (!header) return undefined
-    const verdict = this.#underWay >= maxUnderWay ? 'drop' : this.#judge(ip)
-    if (verdict !== 'answer') return this.#limit(verdict, bytes, header)
-    const query = parse(bytes, header)
+    const parse = () => this.#parse(bytes, header, { ip, transport: 'udp' })
+    // Most of a flood is not even read.
+    const early = mayHaveServerCookie(bytes) ? parse() : undefined
+    const verdict = this.#underWay >= maxUnderWay ? 'drop' : this.#judge(ip, early)
+    if (verdict !== 'answer') return this.#limit(verdict, () => early ?? parse())
+    const query = early ?? parse()
     if (!isQuestion(query)) return this.#reject(header, query, 'udp')
     this.#underWay += 1
     try {
@@ -76,14 +90,18 @@ export class Responder {
   async *answerStream(bytes: Buffer, ip: string, signal: AbortSignal): AsyncGenerator<Buffer> {
     const header = readHeader(bytes)
     if (!header) return
-    const query = parse(bytes, header)
+    const query = this.#parse(bytes, header, { ip, transport: 'tcp' })
     if (!isQuestion(query)) yield this.#reject(header, query, 'tcp')
     else if (isTransfer(query)) yield* this.#transfer(query, ip, signal)
     else yield await this.#respond(query, 'tcp')
   }
 
-  #limit(verdict: 'truncate' | 'drop', bytes: Buffer, header: QueryHeader): Buffer | undefined {
-    const answer = verdict === 'truncate' ? truncated(bytes, header) : undefined
+  #judge(ip: string, query: Query | undefined): RateVerdict {
+    return query?.cookie?.isSenderKnown ? this.#judgeSender(ip) : this.#judgeNetwork(ip)
+  }
+
+  #limit(verdict: 'truncate' | 'drop', parse: () => Query | undefined): Buffer | undefined {
+    const answer = verdict === 'truncate' ? truncated(parse()) : undefined
     this.#deps.observeLimited(answer ? 'truncated' : 'dropped')
     return answer
   }
@@ -107,7 +125,9 @@ export class Responder {
       content = this.#failure(error)
     }
     observe(content.rcode, transport)
-    return signing.seal(writeResponse(query, content, maxBytes - (signing.isSigned ? signatureBytes : 0)))
+    const answer = writeResponse(query, content, maxBytes - signing.bytes)
+    // One that was cut and has no room for its signature even so goes without it: over TCP the client gets both.
+    return answer.length + signing.bytes > maxBytes ? answer : signing.seal(answer)
   }
 
   async *#transfer(query: Query, ip: string, signal: AbortSignal): AsyncGenerator<Buffer> {
@@ -159,21 +179,18 @@ export class Responder {
     return { rcode: 'SERVFAIL' }
   }
 
+  /** Undefined for what cannot be read. */
+  #parse(bytes: Buffer, header: QueryHeader, sender: Sender): Query | undefined {
+    try {
+      return readQuery(bytes, header, (cookie) => this.#cookies.check(cookie, sender))
+    } catch (error) {
+      if (error instanceof MalformedMessage) return undefined
+      throw error
+    }
+  }
+
   #signing({ signature }: Query, key: TransferKey | undefined): Signing {
     return openSigning(signature, { key, nowSecs: () => nowSecs(this.#deps.clock) })
-  }
-}
-
-// A TSIG record with the longest name of a key: 255, and 13 of the algorithm, 32 of the signature, 26 of the rest.
-const signatureBytes = 326
-
-/** Undefined for what cannot be read. */
-function parse(bytes: Buffer, header: QueryHeader): Query | undefined {
-  try {
-    return readQuery(bytes, header)
-  } catch (error) {
-    if (error instanceof MalformedMessage) return undefined
-    throw error
   }
 }
 
@@ -182,8 +199,7 @@ function isQuestion(query: Query | undefined): query is Query {
 }
 
 /** An answer that sends the question to TCP; undefined for what cannot be read, or is signed. */
-function truncated(bytes: Buffer, header: QueryHeader): Buffer | undefined {
-  const query = parse(bytes, header)
+function truncated(query: Query | undefined): Buffer | undefined {
   return isQuestion(query) && !query.signature ? writeTruncated(query, { rcode: 'NOERROR' }) : undefined
 }
 

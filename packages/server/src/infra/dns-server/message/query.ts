@@ -1,3 +1,4 @@
+import { type CheckedCookie, type QueryCookie, readCookie } from './cookie.ts'
 import { metaTypes, recordTypes } from './records.ts'
 import { MalformedMessage, WireReader } from './wire-reader.ts'
 
@@ -13,7 +14,10 @@ export interface Query {
   /** The version of the zone that the client has, in a question for IXFR. */
   readonly serial: number | undefined
   readonly edns: Edns | undefined
+  readonly cookie: CheckedCookie | undefined
   readonly signature: QuerySignature | undefined
+  /** Of the message, without its signature. */
+  readonly length: number
 }
 
 export interface QueryHeader {
@@ -26,6 +30,7 @@ interface Edns {
   readonly version: number
   readonly udpBytes: number
   readonly isDnssecWanted: boolean
+  readonly cookie: QueryCookie | undefined
 }
 
 /** A TSIG record (RFC 8945 section 4.2), and the message that it signs. */
@@ -56,7 +61,11 @@ export function readHeader(bytes: Buffer): QueryHeader | undefined {
 }
 
 /** Reads a message that looks like a question, whatever its opcode; throws `MalformedMessage`. */
-export function readQuery(bytes: Buffer, header: QueryHeader): Query {
+export function readQuery(
+  bytes: Buffer,
+  header: QueryHeader,
+  checkCookie: (cookie: QueryCookie) => CheckedCookie,
+): Query {
   const reader = new WireReader(bytes)
   reader.offset = 4
   if (reader.number(2) !== 1) throw new MalformedMessage('not one question')
@@ -68,7 +77,9 @@ export function readQuery(bytes: Buffer, header: QueryHeader): Query {
   const serial = readSerial(reader, question.type === metaTypes.IXFR, authorities)
   const { edns, signature } = readAdditionals(reader, bytes, additionals)
   if (!reader.isAtEnd) throw new MalformedMessage('bytes after the end')
-  return { header, name, ...question, question: asked, serial, edns, signature }
+  const cookie = edns?.cookie && checkCookie(edns.cookie)
+  const { length } = signature?.message ?? bytes
+  return { header, name, ...question, question: asked, serial, edns, cookie, signature, length }
 }
 
 function skipRecord(reader: WireReader): void {
@@ -112,7 +123,9 @@ function readAdditionals(
     if (type === metaTypes.OPT) {
       if (edns || !isRoot) throw new MalformedMessage('two OPT records, or one with a name')
       edns = readEdns(reader)
-    } else reader.bytes(6)
+      continue
+    }
+    reader.bytes(6)
     reader.bytes(reader.number(2))
   }
   return { edns, signature: undefined }
@@ -122,7 +135,10 @@ function readEdns(reader: WireReader): Edns {
   const udpBytes = reader.number(2)
   reader.number(1)
   const version = reader.number(1)
-  return { udpBytes, version, isDnssecWanted: (reader.number(2) & 0x8000) !== 0 }
+  const isDnssecWanted = (reader.number(2) & 0x8000) !== 0
+  const options = reader.bytes(reader.number(2))
+  // What options of later versions look like is not known.
+  return { udpBytes, version, isDnssecWanted, cookie: version === 0 ? readCookie(options) : undefined }
 }
 
 function readSignature(reader: WireReader, bytes: Buffer): QuerySignature {

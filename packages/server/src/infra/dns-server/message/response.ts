@@ -1,3 +1,4 @@
+import { cookieOption } from './cookie.ts'
 import type { Query, QueryHeader } from './query.ts'
 import { metaTypes, type ResourceRecord, type ResponseCode, responseCodes } from './records.ts'
 import { WireWriter } from './wire-writer.ts'
@@ -5,6 +6,9 @@ import { WireWriter } from './wire-writer.ts'
 // Fits into one packet on every path (RFC 9715 section 3).
 export const mostUdpBytes = 1232
 const leastUdpBytes = 512
+// Of an OPT record without options, and of the head of an option.
+const ednsBytes = 11
+const optionBytes = 4
 
 export interface ResponseContent {
   readonly rcode: ResponseCode
@@ -36,7 +40,9 @@ function write(query: Query, content: ResponseContent, isTruncated: boolean): Bu
   knowQuestion(writer, query)
   writer.bytes(query.question)
   for (const record of [...answers, ...authority]) writer.record(record)
-  if (query.edns) writeEdns(writer, query.edns, rcode)
+  const hasRecords = answers.length + authority.length > 0
+  if (query.edns)
+    writeEdns(writer, query.edns, rcode, cookieFor(query, hasRecords ? undefined : writer.length))
   return writer.finish({
     answers: answers.length,
     authority: authority.length,
@@ -84,10 +90,19 @@ function knowQuestion(writer: WireWriter, { name, question }: Query): void {
   }
 }
 
+/** Of no more bytes than the question leaves: an answer without records, after so many bytes, is no longer than its question
+ * unless its sender is known. */
+function cookieFor({ cookie, length }: Query, emptyBytes: number | undefined): Buffer | undefined {
+  const given = cookie?.next()
+  if (!given || cookie?.isSenderKnown || emptyBytes === undefined) return given
+  return emptyBytes + ednsBytes + optionBytes + given.length <= length ? given : undefined
+}
+
 function writeEdns(
   writer: WireWriter,
   { isDnssecWanted }: NonNullable<Query['edns']>,
   rcode: ResponseCode,
+  cookie: Buffer | undefined,
 ): void {
   writer.number(0, 1)
   writer.number(metaTypes.OPT, 2)
@@ -95,5 +110,9 @@ function writeEdns(
   writer.number(responseCodes[rcode] >> 4, 1)
   writer.number(0, 1)
   writer.number(isDnssecWanted ? 0x8000 : 0, 2)
-  writer.number(0, 2)
+  writer.number(cookie ? optionBytes + cookie.length : 0, 2)
+  if (!cookie) return
+  writer.number(cookieOption, 2)
+  writer.number(cookie.length, 2)
+  writer.bytes(cookie)
 }

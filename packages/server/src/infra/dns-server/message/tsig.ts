@@ -10,6 +10,7 @@ export interface TransferKey {
 }
 
 const algorithm = 'hmac-sha256'
+const macBytes = 32
 const anyClass = 255
 const fudgeSecs = 300
 const signatureErrors = { BADSIG: 16, BADKEY: 17, BADTIME: 18, BADTRUNC: 22 } as const
@@ -19,11 +20,18 @@ type SignatureError = keyof typeof signatureErrors
 export interface Signing {
   readonly isSigned: boolean
   readonly error: SignatureError | 'FORMERR' | undefined
+  /** By which signatures make a message longer. */
+  readonly bytes: number
   /** Signs the next message of the answer; returns it unchanged for a query without signature. */
   seal(message: Buffer): Buffer
 }
 
-export const unsigned: Signing = { isSigned: false, error: undefined, seal: (message) => message }
+export const unsigned: Signing = {
+  isSigned: false,
+  error: undefined,
+  bytes: 0,
+  seal: (message) => message,
+}
 
 /** Checks the signature of a query, if it has one. */
 export function openSigning(
@@ -36,10 +44,12 @@ export function openSigning(
   // These two errors are answered unsigned: the two sides share no key (RFC 8945 section 5.2).
   if (!key || error === 'BADKEY' || error === 'BADSIG') {
     const told = error ?? 'BADKEY'
-    return { isSigned: true, error: told, seal: (message) => withSignatureError(message, signature, told) }
+    const seal = (message: Buffer) => withSignatureError(message, signature, told)
+    return { isSigned: true, error: told, bytes: recordBytes(signature, 0), seal }
   }
   const signer = new ResponseSigner(key, signature, nowSecs)
-  return { isSigned: true, error, seal: (message) => signer.sign(message, error) }
+  const bytes = recordBytes({ keyName: key.name, algorithm }, macBytes + (error === 'BADTIME' ? 6 : 0))
+  return { isSigned: true, error, bytes, seal: (message) => signer.sign(message, error) }
 }
 
 /** Signs a message that is no answer (RFC 8945 section 5.1). */
@@ -129,6 +139,15 @@ function withSignature(message: Buffer, record: Times & Omit<QuerySignature, 'me
   const signed = Buffer.concat([message, ...head, number(data.length, 2), data])
   signed.writeUInt16BE(signed.readUInt16BE(10) + 1, 10)
   return signed
+}
+
+/** The length of a TSIG record with so many bytes of signature and other data. */
+function recordBytes(
+  { keyName, algorithm: name }: Pick<QuerySignature, 'keyName' | 'algorithm'>,
+  dataBytes: number,
+): number {
+  const rest = 26
+  return nameBytes(keyName).length + nameBytes(name).length + rest + dataBytes
 }
 
 function number(value: number, bytes: 2 | 4 | 6): Buffer {
