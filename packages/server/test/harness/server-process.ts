@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { roomyStart } from './compile-cache.ts'
 import type { CuttableLink } from './cuttable-link.ts'
@@ -18,6 +19,8 @@ export interface ServerPlace {
   /** The way to it, for who is to find it again under the same address. */
   readonly link?: CuttableLink
   readonly env?: Readonly<Record<string, string>>
+  /** A file that takes its log; else that goes where the test's own goes. */
+  readonly log?: number
 }
 
 /** The program as its user runs it, in a process that a test may kill. */
@@ -34,7 +37,7 @@ export class ServerProcess implements AsyncDisposable {
   }
 
   static async start(place: ServerPlace): Promise<ServerProcess> {
-    const { idTag, dataDir, peers = '', link, env } = place
+    const { idTag, dataDir, peers = '', link, env, log = 'inherit' } = place
     const child = spawn(process.execPath, [...roomyStart, program, 'serve'], {
       env: {
         BASE_ID_TAG: idTag,
@@ -46,17 +49,21 @@ export class ServerProcess implements AsyncDisposable {
         LOG_LEVEL: 'error',
         ...env,
       },
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', log],
     })
     const ended = once(child, 'exit').then(([code]) => {
       throw new Error(`the server of ${idTag} ended with ${code} before it was ready`)
     })
-    const ready = once(createInterface({ input: child.stdout }), 'line') as Promise<[string]>
+    const ready = once(createInterface({ input: child.stdout as Readable }), 'line') as Promise<[string]>
     const [line] = await Promise.race([ready, ended])
     const port = Number(new URL(JSON.parse(line).url).port)
     link?.leadTo(port)
     child.once('exit', () => link?.leadTo(undefined))
     return new ServerProcess(place, link?.port ?? port, child)
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0
   }
 
   get url(): string {

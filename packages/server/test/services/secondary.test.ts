@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ownAddress } from '#harness/addresses.ts'
 import { type DigAnswer, dig } from '#harness/dig.ts'
-import { linkIn, readMails } from '#harness/mail-files.ts'
+import { giveName, setSetting } from '#harness/served-names.ts'
 import { ServerProcess } from '#harness/server-process.ts'
 import { skipSuite } from '#harness/skip-suite.ts'
 
@@ -78,23 +78,8 @@ else
         env: { DNS_LISTEN: `${primary.host}:${primary.port}`, LOCAL_ADDRESSES: '198.51.100.1,2001:db8::1' },
       })
 
-    async function send(method: string, path: string, body: object): Promise<void> {
-      const headers = { ...(await server.signIn()), 'content-type': 'application/json' }
-      const answer = await server.request(path, { method, headers, body: JSON.stringify(body) })
-      if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`)
-    }
-    const put = (setting: string, value: unknown) => send('PUT', `/api/settings/${setting}`, { value })
-
-    async function give(label: string, address: string): Promise<void> {
-      const email = `${label}@example.org`
-      await send('POST', '/api/idp/identities', { idTag: `${label}.${apex}`, email, address })
-      const mailTo = async () =>
-        (await readMails(join(folder, 'data', 'mail'))).find(({ to }) => to === email)
-      await expect.poll(mailTo).toBeDefined()
-      const mail = await mailTo()
-      const refId = new URL(mail ? linkIn(mail) : '').hash.slice('#token='.length)
-      await send('POST', '/api/idp/activate', { refId })
-    }
+    const put = (setting: string, value: unknown) => setSetting(server, setting, value)
+    const give = (label: string, address: string) => giveName(server, label, address)
 
     const ask = async (where: typeof primary, ...asked: string[]) => {
       const answer = await dig({ program: 'dig', server: where }, '+time=1', ...asked).catch(() => undefined)
