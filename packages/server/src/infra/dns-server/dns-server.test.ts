@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
+import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { decode } from 'dns-packet'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { Dice } from '#harness/dice.ts'
 import {
   askTcp,
@@ -9,6 +10,7 @@ import {
   type ClientKey,
   exchangeTcp,
   exchangeUdp,
+  exchangeUdpFrom,
   framed,
   type OpenConnection,
   openTcp,
@@ -563,6 +565,42 @@ describe('connections', () => {
     await passes(neighbour, 1)
     expect(clock.now() - startMs).toBeGreaterThanOrEqual(40_000)
   })
+})
+
+test('questions that wait for the database are answered for each network in its turn', async () => {
+  const asked: string[] = []
+  const { held, hold } = holding()
+  const dropped: string[] = []
+  const answer: Zones['answer'] = async (asking) => {
+    asked.push(asking.name)
+    await hold()
+    return await zones.answer(asking)
+  }
+  await using other = await startServer({
+    zones: { ...zones, answer },
+    observeLimited: (outcome) => void dropped.push(outcome),
+  })
+  const flooder = createSocket('udp4')
+  onTestFinished(() => void flooder.close())
+  for (let id = 0; id < 160; id += 1)
+    flooder.send(question(`n${id}.${apex}`, 'A', { id }), other.port, '127.0.0.1')
+  await expect.poll(() => [held.length, dropped.length]).toEqual([16, 160 - 16 - 128])
+  const answered = exchangeUdpFrom('127.0.1.1', other, question(`alice.${apex}`, 'A'))
+  await expect
+    .poll(() => {
+      held.shift()?.()
+      return asked.at(-1)
+    })
+    .toBe(`alice.${apex}`)
+  // Of the others more than a hundred are waiting still.
+  expect(asked.length).toBeLessThan(40)
+  const isDone = answered.then(() => true)
+  await expect
+    .poll(async () => {
+      for (const letGo of held.splice(0)) letGo()
+      return await Promise.race([isDone, false])
+    })
+    .toBe(true)
 })
 
 describe('a zone transfer', () => {

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { decode } from 'dns-packet'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
@@ -19,7 +18,7 @@ import { type DnsServer, openDnsServer, type RecordData, type Zones } from './in
 import { openSenderLimits } from './network-limits.ts'
 
 const clock = new TestClock()
-const key = { name: 'transfer.example', secret: randomBytes(32) }
+const key = { name: 'transfer.example', secret: labBytes(32) }
 const apex = 'names.example'
 const name = `alice.${apex}`
 const long = `long.${apex}`
@@ -41,7 +40,7 @@ let server: DnsServer
 const limited: string[] = []
 beforeAll(async () => {
   server = await openDnsServer({
-    listen: { host: '127.0.0.1', port: 0 },
+    listen: [{ host: '127.0.0.1', port: 0 }],
     zones,
     clock,
     logger: silentLogger,

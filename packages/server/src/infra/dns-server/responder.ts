@@ -1,5 +1,5 @@
 import { type Clock, nowSecs } from '#lib/clock.ts'
-import { Gate } from '#lib/gate.ts'
+import { Gate, GateFullError } from '#lib/gate.ts'
 import { Cookies, mayHaveServerCookie, type Sender } from './message/cookie.ts'
 import { type Query, type QueryHeader, readHeader, readQuery } from './message/query.ts'
 import { metaTypes, type ResponseCode, recordTypeOf } from './message/records.ts'
@@ -15,6 +15,7 @@ import { MalformedMessage } from './message/wire-reader.ts'
 import {
   isWithin,
   type NetworkRate,
+  networkOf,
   openNetworkLimits,
   openSenderLimits,
   type RateVerdict,
@@ -36,8 +37,9 @@ export interface ResponderDeps {
 
 type Transport = Sender['transport']
 
-// Queries that wait for the database. Above that they are dropped, and resolvers ask again.
-const maxUnderWay = 512
+// Few, so that the database is left to others as well. Networks take turns: one that asks for names that have to be read
+// does not hold up another. What finds the queue full is dropped, and resolvers ask again.
+const questionLimits = { total: 16, perKey: 16, waitingPerKey: 128, waiting: 1024 }
 // A secondary that was told of many zones asks for all of them at once. What waits is bounded by the connections.
 const maxTransfers = 4
 const transferLimits = {
@@ -58,7 +60,7 @@ export class Responder {
   readonly #judgeNetwork: (ip: string) => RateVerdict
   readonly #judgeSender: (ip: string) => RateVerdict
   readonly #transfers = new Gate(transferLimits)
-  #underWay = 0
+  readonly #questions = new Gate(questionLimits)
 
   constructor(deps: ResponderDeps) {
     this.#deps = deps
@@ -74,15 +76,24 @@ export class Responder {
     const parse = () => this.#parse(bytes, header, { ip, transport: 'udp' })
     // Most of a flood is not even read.
     const early = mayHaveServerCookie(bytes) ? parse() : undefined
-    const verdict = this.#underWay >= maxUnderWay ? 'drop' : this.#judge(ip, early)
+    const verdict = this.#judge(ip, early)
     if (verdict !== 'answer') return this.#limit(verdict, () => early ?? parse())
     const query = early ?? parse()
     if (!isQuestion(query)) return this.#reject(header, query, 'udp')
-    this.#underWay += 1
+    return await this.#inTurn(ip, () => this.#respond(query, 'udp'))
+  }
+
+  async #inTurn(ip: string, answer: () => Promise<Buffer>): Promise<Buffer | undefined> {
+    let leave = () => {}
     try {
-      return await this.#respond(query, 'udp')
+      leave = await this.#questions.enter(networkOf(ip))
+      return await answer()
+    } catch (error) {
+      if (!(error instanceof GateFullError)) throw error
+      this.#deps.observeLimited('dropped')
+      return undefined
     } finally {
-      this.#underWay -= 1
+      leave()
     }
   }
 
