@@ -195,6 +195,17 @@ describe('what a tenant does not offer', () => {
     ])
   })
 
+  test('takes no other method either', async () => {
+    const answerOf = async (isOffered: boolean) => {
+      const { send, close } = await serving(names, { hooks: offering(isOffered) })
+      const { status, headers } = await send('/api/who', { method: 'PUT' })
+      await close()
+      return [status, headers.allow]
+    }
+    expect(await answerOf(false)).toEqual([404, undefined])
+    expect(await answerOf(true)).toEqual([405, 'GET, HEAD'])
+  })
+
   test('asks for a bearer where it is offered', async () => {
     const { send } = await serving(names, { hooks: offering(true) })
     expect((await send('/api/who')).status).toBe(401)

@@ -99,6 +99,15 @@ async function turnAway<Credential>(
   throw new Failure('E-PROFILE-NOTFOUND')
 }
 
+/** Whether the tenant of a host, if there is one, offers this part of the server. */
+export async function isOfferedAt(
+  deps: Pick<AdmissionDeps, 'hooks'>,
+  host: string | undefined,
+  feature: TenantFeature,
+): Promise<boolean> {
+  return offers(deps, host === undefined ? undefined : await deps.hooks.findTenant(host), feature)
+}
+
 async function offers(
   { hooks }: Pick<AdmissionDeps, 'hooks'>,
   tenant: Tenant | undefined,

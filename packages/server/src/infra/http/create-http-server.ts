@@ -125,8 +125,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 }
 
 function openNodeServer(options: HttpServerOptions, site: AnswerSite, router: Router): OpenServer {
-  const { clock, rateLimits, loopGuard, proxiedHosts, secure, absentPage, answerOthers } = options
-  const { observe, accessLog } = options
+  const { clock, hooks, rateLimits, loopGuard, proxiedHosts, secure } = options
+  const { absentPage, answerOthers, observe, accessLog } = options
   const bounds = options.connections ?? defaultConnectionBounds
   const isTrusted = createTrust(options.trustedProxies)
   const peerOf = createPeerReader(options.trustedProxies)
@@ -134,6 +134,7 @@ function openNodeServer(options: HttpServerOptions, site: AnswerSite, router: Ro
   const edge = createEdge({
     ...shared,
     site,
+    hooks,
     rateLimits,
     isTrusted,
     maxUnderWay: bounds.perAddress,
@@ -173,7 +174,7 @@ function endpointTargets(
 }
 
 function targetOf(
-  { contract: { method, answerHeaders, overridesPost } }: Route,
+  { contract: { method, answerHeaders, overridesPost, feature } }: Route,
   {
     name,
     path,
@@ -188,6 +189,7 @@ function targetOf(
     urls,
     headers: answerHeaders,
     overridesPost,
+    feature,
     answer(exchange, raw) {
       const startedAt = performance.now()
       const served = answer(exchange, raw)

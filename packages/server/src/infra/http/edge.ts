@@ -3,7 +3,7 @@ import { type LoopGuard, maxLoops } from '#infra/egress/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { type AccessLog, logWhenAnswered, proxiedRoute } from './access-log.ts'
-import type { AdmissionDeps } from './admission.ts'
+import { type AdmissionDeps, isOfferedAt } from './admission.ts'
 import {
   type AnswerSite,
   answerFailure,
@@ -21,7 +21,7 @@ import { takeGeneral } from './request-admission.ts'
 import type { Routed, Router } from './router.ts'
 import { normalizeTarget } from './target.ts'
 
-interface EdgeDeps extends Pick<AdmissionDeps, 'rateLimits' | 'clock'> {
+interface EdgeDeps extends AdmissionDeps {
   readonly site: AnswerSite
   readonly router: Router
   readonly peerOf: PeerReader
@@ -125,10 +125,10 @@ function answerOther(site: AnswerSite, exchange: Exchange, answer: (visit: RawVi
 }
 
 async function answerUnrouted(deps: EdgeDeps, exchange: Exchange): Promise<void> {
-  const { site, router, absentPage } = deps
+  const { site, absentPage } = deps
   try {
     await takeGeneral(deps, exchange, 'anonymous', rateKeyOf(exchange.peer.ip))
-    const allowed = router.methodsOf(exchange.request.url)
+    const allowed = await methodsFor(deps, exchange)
     if (absentPage && allowed.length === 0 && isForPerson(exchange.request))
       return answerOther(site, exchange, absentPage)
     const isKnown = allowed.length > 0
@@ -137,6 +137,16 @@ async function answerUnrouted(deps: EdgeDeps, exchange: Exchange): Promise<void>
   } catch (error) {
     answerFailure(site, exchange, error)
   }
+}
+
+/** The methods that an address takes: none where its tenant does not offer that part of the server. */
+async function methodsFor(
+  deps: Pick<EdgeDeps, 'router' | 'hooks'>,
+  { request: { url }, peer }: Exchange,
+): Promise<string[]> {
+  const feature = deps.router.featureOf(url)
+  const isThere = feature === undefined || (await isOfferedAt(deps, peer.host, feature))
+  return isThere ? deps.router.methodsOf(url) : []
 }
 
 // What programs ask for answers JSON, whoever reads it.

@@ -1,3 +1,4 @@
+import type { TenantFeature } from '@kith/protocol'
 import FindMyWay, { type HTTPMethod } from 'find-my-way'
 import type { Exchange } from './exchange.ts'
 import type { Upgrade } from './raw-route.ts'
@@ -23,6 +24,8 @@ export interface Target {
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** Also takes requests that come as POST and name this method. */
   readonly overridesPost?: boolean | undefined
+  /** The part of the server to which it belongs; it is there only for tenants that offer that. */
+  readonly feature?: TenantFeature | undefined
   /** Answers a request; never rejects. */
   answer(exchange: Exchange, raw: RawParameters): void
   /** Takes over the connection of a request that asks for another protocol. */
@@ -40,6 +43,8 @@ export interface Router {
   find(method: string | undefined, url: string | undefined): Routed | 'malformed' | undefined
   /** The methods of an address, sorted; empty when nothing lives there. */
   methodsOf(url: string | undefined): string[]
+  /** The part of the server to which an address belongs, if not to all tenants. */
+  featureOf(url: string | undefined): TenantFeature | undefined
   /** What the targets of an address put into every answer. */
   headersOf(url: string | undefined): Readonly<Record<string, string>>
 }
@@ -61,12 +66,13 @@ export function createRouter(targets: readonly Target[]): Router {
   const at = (url: string | undefined) =>
     methods.flatMap((method) => {
       const found = find(method, url)
-      return found === undefined || found === 'malformed' ? [] : [{ method, headers: found.target.headers }]
+      return found === undefined || found === 'malformed' ? [] : [{ method, target: found.target }]
     })
   return {
     find,
     methodsOf: (url) => at(url).map(({ method }) => method),
-    headersOf: (url) => Object.assign({}, ...at(url).map(({ headers }) => headers)),
+    featureOf: (url) => at(url).find(({ target }) => target.feature)?.target.feature,
+    headersOf: (url) => Object.assign({}, ...at(url).map(({ target }) => target.headers)),
   }
 }
 
