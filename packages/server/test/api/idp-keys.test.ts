@@ -210,6 +210,26 @@ describe('a key of an identity', () => {
 })
 
 describe('keys', () => {
+  test('of a suspended identity are made by the provider alone, and ended by its owner too', async () => {
+    const { id, idTag, key, keyId } = await keyed()
+    const owner = await names.owner()
+    await owner.call(updateManagedIdentity, { params: { id }, body: { status: 'suspended' } })
+    const ofCarol = await names.visit(carol)
+    const make = (client: typeof owner) => client.call(createIdentityKey, { body: { idTag } })
+    await expect(make(ofCarol)).rejects.toMatchObject({ status: 409, code: 'E-STATE' })
+    const { data: made } = await make(owner)
+    expect(made.apiKey.idTag).toBe(idTag)
+    for (const [ended, of] of [
+      [keyId, key],
+      [String(made.apiKey.id), made.plaintextKey],
+    ] as const) {
+      const { data } = await ofCarol.call(deleteIdentityKey, { params: { id: ended }, query: {} })
+      expect(data).toEqual({ deleted: true, id: Number(ended) })
+      const reading = names.with(of).call(getManagedIdentity, { params: { id } })
+      await expect(reading).rejects.toMatchObject(unauthenticated)
+    }
+  })
+
   test('are made, seen and ended by whoever may change the identity', async () => {
     const pending = await names.register(fresh(), { ownerIdTag: carol })
     const { idTag: active, keyId } = await keyed()

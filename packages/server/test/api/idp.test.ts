@@ -50,9 +50,7 @@ async function isFree(idTag: string, asker?: string): Promise<boolean> {
   return (await client.call(checkAvailability, { query: { idTag } })).data.available
 }
 
-async function clientOf(idTag: string) {
-  return idTag === names.idTag ? await names.owner() : await names.visit(idTag)
-}
+const clientOf = (idTag: string) => names.clientOf(idTag)
 
 describe('a tenant that is no provider', () => {
   const all = [...idpContracts, ...identityKeyContracts].map((contract) => ({

@@ -1,13 +1,6 @@
-import {
-  deleteManagedIdentity,
-  type IdTag,
-  putSetting,
-  setIdentityAddress,
-  updateManagedIdentity,
-} from '@kith/protocol'
+import { deleteManagedIdentity, putSetting, setIdentityAddress, updateManagedIdentity } from '@kith/protocol'
 import { decode } from 'dns-packet'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { purgeTenant } from '#app/purge/purge-tenant.ts'
 import { askTcp, askUdp, exchangeTcp, question, readSignature, signed } from '#harness/dns-client.ts'
 import { mailbox, NameProvider } from '#harness/name-provider.ts'
 import type { DnsServer } from '#infra/dns-server/index.ts'
@@ -38,10 +31,7 @@ afterAll(() => names?.[Symbol.asyncDispose]())
 // Questions of one network are counted.
 beforeEach(() => names.server.clock.advance(10_000))
 
-const setForServer = async (name: string, value: unknown) => {
-  const admin = await names.server.as(names.server.baseIdTag)
-  await admin.call(putSetting, { params: { name }, body: { value } })
-}
+const setForServer = (name: string, value: unknown) => names.setForServer(name, value)
 
 /** `TYPE data TTL` of each answer, after the code. */
 async function ask(name: string, type: string): Promise<string[]> {
@@ -58,15 +48,6 @@ function told(record: object): string {
   const { type, ttl, data } = record as { type: string; ttl: number; data: unknown }
   const text = Array.isArray(data) ? Buffer.concat(data).toString() : data
   return `${type} ${typeof text === 'string' ? text : JSON.stringify(text)} ${ttl}`
-}
-
-async function purge(idTag: string): Promise<void> {
-  const { services, features } = names.server.running
-  const { tenants, emit } = features.identity
-  const gone = await tenants.find(idTag as IdTag)
-  if (gone?.suspendedAt === undefined) throw new Error(`${idTag} is not suspended`)
-  const deps = { ...services, tenants, emit, pause: async () => {}, by: 'command line' } as const
-  await purgeTenant(deps, { ...gone, suspendedAt: gone.suspendedAt })
 }
 
 async function serial(): Promise<number> {
@@ -181,6 +162,15 @@ describe('a change is seen at once', () => {
       () => owner.call(updateManagedIdentity, { params, body: dynamic }),
       ['NOERROR', 'A 198.51.100.10 60'],
     )
+    const rare = { dyndns: false }
+    await step(
+      () => owner.call(updateManagedIdentity, { params, body: rare }),
+      ['NOERROR', 'A 198.51.100.10 3600'],
+    )
+    await owner.call(updateManagedIdentity, { params, body: dynamic })
+    const before = await serial()
+    await owner.call(updateManagedIdentity, { params, body: {} })
+    expect(await serial()).toBe(before)
     const suspended = { status: 'suspended' } as const
     await step(() => owner.call(updateManagedIdentity, { params, body: suspended }), ['NXDOMAIN'])
     const resumed = { status: 'active' } as const
@@ -217,7 +207,7 @@ describe('a change is seen at once', () => {
     serials.push(await serial())
     await names.server.suspend(name)
     serials.push(await serial())
-    await purge(name)
+    await names.purge(name)
     serials.push(await serial())
     expect(await ask(name, 'A')).toEqual(['NXDOMAIN'])
     expect(serials).toEqual([...new Set(serials)].sort((a, b) => a - b))

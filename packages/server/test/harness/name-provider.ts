@@ -3,9 +3,11 @@ import {
   activateIdentity,
   createManagedIdentity,
   getProxyToken,
+  type IdTag,
   type ManagedIdentityView,
   putSetting,
 } from '@kith/protocol'
+import { purgeTenant } from '#app/purge/purge-tenant.ts'
 import { linkIn, type ReadMail, readMails } from './mail-files.ts'
 import { TestServer } from './test-server.ts'
 
@@ -36,6 +38,12 @@ export class NameProvider implements AsyncDisposable {
     await owner.call(putSetting, { params: { name }, body: { value } })
   }
 
+  /** Sets a setting of the server. */
+  async setForServer(name: string, value: unknown): Promise<void> {
+    const admin = await this.server.as(this.server.baseIdTag)
+    await admin.call(putSetting, { params: { name }, body: { value } })
+  }
+
   owner(): Promise<Client> {
     return this.server.as(this.idTag)
   }
@@ -46,6 +54,11 @@ export class NameProvider implements AsyncDisposable {
       query: { target: this.idTag },
     })
     return this.server.client(this.idTag, data.token)
+  }
+
+  /** The provider's owner, or a visitor. */
+  clientOf(idTag: string): Promise<Client> {
+    return idTag === this.idTag ? this.owner() : this.visit(idTag)
   }
 
   /** A client with this bearer on the provider's host, or with none. */
@@ -83,6 +96,16 @@ export class NameProvider implements AsyncDisposable {
     const mail = (await this.mailsTo(address)).at(-1)
     if (!mail) throw new Error(`nothing was mailed to ${address}`)
     return new URL(linkIn(mail)).hash.slice('#token='.length)
+  }
+
+  /** Removes a suspended tenant for good. */
+  async purge(idTag: string): Promise<void> {
+    const { services, features } = this.server.running
+    const { tenants, emit } = features.identity
+    const gone = await tenants.find(idTag as IdTag)
+    if (gone?.suspendedAt === undefined) throw new Error(`${idTag} is not suspended`)
+    const deps = { ...services, tenants, emit, pause: async () => {}, by: 'command line' } as const
+    await purgeTenant(deps, { ...gone, suspendedAt: gone.suspendedAt })
   }
 
   [Symbol.asyncDispose](): Promise<void> {

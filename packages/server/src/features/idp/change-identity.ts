@@ -65,10 +65,11 @@ export async function changeIdentity(
   request: Ask &
     From & { readonly isDynamic?: boolean | undefined; readonly status?: 'active' | 'suspended' | undefined },
 ): Promise<ManagedIdentity> {
-  const { tenant, isDynamic } = request
+  const { tenant, isDynamic, status } = request
   return deps.db.transact(tenant.tenantId, async (tx) => {
     const managed = await getManaged(tx, request)
     assertMayChange(managed.ownRole, managed.identity)
+    if (isDynamic === undefined && status === undefined) return managed.identity
     const updatedAt = nowSecs(deps.clock)
     const identity = { ...(await withStatus(deps, tx, managed, request)), updatedAt }
     const changed = isDynamic === undefined ? identity : { ...identity, isDynamic }

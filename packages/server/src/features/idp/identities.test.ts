@@ -4,13 +4,14 @@ import { migrations } from '#app/migrations.ts'
 import { createTenant } from '#features/tenants/index.ts'
 import { eachDialect, type OpenTestDatabase } from '#harness/each-dialect.ts'
 import { SignInWorld, signInLab } from '#harness/sign-in-lab.ts'
-import { type Identified, identified } from '#infra/caller/index.ts'
+import { guest, type Identified, identified } from '#infra/caller/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import { setAddress } from './change-identity.ts'
 import { createIdentity } from './create-identity.ts'
 import { addKey, authenticateKey, listKeys } from './identity-keys.ts'
 import { listIdentities } from './list-identities.ts'
 import { findIdentity, isManaged, listByLabel, updateIdentity } from './managed-identity-store.ts'
+import { isAvailable } from './provider-info.ts'
 import { releaseIdentity } from './release-identity.ts'
 import { sweepIdentities } from './sweep-identities.ts'
 
@@ -35,6 +36,15 @@ async function openLab(open: OpenTestDatabase) {
   const caller = (idTag: IdTag) =>
     identified(idTag, { tokenUse: 'proxy', role: 'public', isOwner: idTag === tenant.idTag })
   const owner = caller(tenant.idTag)
+  const create = (label: string, wish: Partial<Parameters<typeof createIdentity>[1]> = {}) =>
+    createIdentity(deps, {
+      tenant,
+      caller: owner,
+      idTag: `${label}.names.example` as IdTag,
+      ownerTag: carol,
+      ip: '203.0.113.7',
+      ...wish,
+    })
   return {
     ...lab,
     deps,
@@ -43,15 +53,14 @@ async function openLab(open: OpenTestDatabase) {
     caller,
     owner,
     reader: lab.db.reader(tenant.tenantId),
-    create: (label: string, wish: { caller?: Identified; ownerTag?: IdTag; email?: string } = {}) =>
-      createIdentity(deps, {
-        tenant,
-        caller: owner,
-        idTag: `${label}.names.example` as IdTag,
-        ownerTag: carol,
-        ip: '203.0.113.7',
-        ...wish,
-      }),
+    create,
+    async createActive(label: string, caller = owner) {
+      const { identity } = await create(label, { caller })
+      const expiresAt = identity.createdAt + 365 * daySecs
+      const active = { ...identity, status: 'active', expiresAt } as const
+      await lab.db.transact(tenant.tenantId, (tx) => updateIdentity(tx, active))
+      return identity.idTag
+    },
   }
 }
 
@@ -155,15 +164,8 @@ eachDialect('a name', (open) => {
 
   test('that is active is kept for as long as a server answers for it, and 30 days more', async () => {
     const lab = await openLab(open)
-    const { reader, tenant } = lab
-    const active = async (label: string) => {
-      const { identity } = await lab.create(label)
-      const now = Math.floor(lab.clock.now() / 1000)
-      const given = { ...identity, status: 'active', expiresAt: now + 365 * daySecs } as const
-      await lab.db.transact(tenant.tenantId, (tx) => updateIdentity(tx, given))
-      return identity.idTag
-    }
-    const [alive, silent] = [await active('alive'), await active('silent')]
+    const { reader } = lab
+    const [alive, silent] = [await lab.createActive('alive'), await lab.createActive('silent')]
     lab.answered.add(alive)
     const kept = async () => {
       await sweepIdentities(lab.deps)
@@ -181,6 +183,60 @@ eachDialect('a name', (open) => {
     lab.clock.advance(700 * daySecs * 1000)
     expect(await kept()).toEqual([true, false])
   })
+
+  test('that came to its end rests for 30 days, from everybody but the provider', async () => {
+    const lab = await openLab(open)
+    const { tenant } = lab
+    const idTag = await lab.createActive('ended', lab.caller(alice))
+    const askers = [
+      guest,
+      lab.caller(carol),
+      lab.caller(alice),
+      lab.caller('bob.example' as IdTag),
+      lab.owner,
+    ]
+    const sweepAfter = async (secs: number) => {
+      lab.clock.advance(secs * 1000)
+      await sweepIdentities(lab.deps)
+      const free = askers.map((caller) => isAvailable(lab.deps, { tenant, caller, idTag }))
+      return await Promise.all(free)
+    }
+    expect(await sweepAfter(395 * daySecs - 1)).toEqual(Array(5).fill(false))
+    expect(await findIdentity(lab.reader, idTag)).toMatchObject({ status: 'active' })
+    const expectRest = async (secs: number) => {
+      expect(await sweepAfter(secs)).toEqual([false, false, false, false, true])
+      for (const asker of [carol, alice])
+        await expect(lab.create('ended', { caller: lab.caller(asker) })).rejects.toMatchObject({
+          code: 'E-PROFILE-EXISTS',
+        })
+    }
+    await expectRest(1)
+    expect(await findIdentity(lab.reader, idTag)).toBeUndefined()
+    await expectRest(30 * daySecs - 1)
+    expect(await sweepAfter(1)).toEqual(Array(5).fill(true))
+    await lab.create('ended', { caller: lab.caller(alice) })
+  })
+
+  test.each([
+    ['pending', 7],
+    ['active', 395],
+  ] as const)('that is %s leaves a line when it ends, which nobody did', async (status, days) => {
+    const lab = await openLab(open)
+    const idTag =
+      status === 'active' ? await lab.createActive('line') : (await lab.create('line')).identity.idTag
+    lab.clock.advance(days * daySecs * 1000)
+    await sweepIdentities(lab.deps)
+    await sweepIdentities(lab.deps)
+    const lines = await lab.reader
+      .tables<{
+        audit_log: { event: string; actor_tag: string | null; ip: string | null; details: string }
+      }>()
+      .selectFrom('audit_log')
+      .select(['actor_tag', 'ip', 'details'])
+      .where('event', '=', 'identity.expired')
+      .execute()
+    expect(lines).toEqual([{ actor_tag: null, ip: null, details: JSON.stringify({ idTag, status }) }])
+  })
 })
 
 eachDialect('a provider', (open) => {
@@ -192,6 +248,23 @@ eachDialect('a provider', (open) => {
     await make(201, { caller: { ...lab.owner, isAdmin: true } })
     lab.clock.advance(60_000)
     await make(200)
+  })
+
+  test('makes sixty names for all registrars at once, then one in two minutes', async () => {
+    const lab = await openLab(open)
+    const registrar = lab.caller(alice)
+    let count = 0
+    const make = (ip: string, wish = {}) => lab.create(`n${++count}`, { caller: registrar, ip, ...wish })
+    for (const ip of ['203.0.113.1', '203.0.113.2']) for (let turn = 0; turn < 30; turn += 1) await make(ip)
+    await expect(make('203.0.113.3')).rejects.toMatchObject({ code: 'E-RATELIMIT', retryAfterSecs: 120 })
+    const caller = lab.caller(carol)
+    await expect(make('203.0.113.4', { caller })).rejects.toMatchObject({ code: 'E-RATELIMIT' })
+    const other = await lab.makeTenant('other.example')
+    await make('203.0.113.3', { tenant: other, idTag: 'one.other.example' })
+    await make('203.0.113.3', { caller: lab.owner })
+    lab.clock.advance(120_000)
+    await make('203.0.113.3')
+    await expect(make('203.0.113.3')).rejects.toMatchObject({ code: 'E-RATELIMIT' })
   })
 
   test('takes thirty addresses of a machine at once, then one a minute', async () => {
