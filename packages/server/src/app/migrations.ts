@@ -28,7 +28,7 @@ import {
   takenMigrations,
   thumbhashMigrations,
 } from '#features/files/index.ts'
-import { idpMigrations, zoneMigrations } from '#features/idp/index.ts'
+import { graceMigrations, idpMigrations, zoneMigrations } from '#features/idp/index.ts'
 import { profileSearchMigrations, profileTableMigrations } from '#features/profiles/index.ts'
 import { proxyMigrations } from '#features/proxy/index.ts'
 import { pushMigrations, pushSubscriptionsMigrations, pushSweepMigrations } from '#features/push/index.ts'
@@ -88,4 +88,5 @@ export const migrations: readonly Migration[] = [
   ...pushSweepMigrations,
   ...underWayMigrations,
   ...certificateAuthorityMigrations,
+  ...graceMigrations,
 ]

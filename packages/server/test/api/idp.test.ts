@@ -697,13 +697,16 @@ describe('time', () => {
     expect(await isFree(`${id}.names.localhost`)).toBe(true)
   })
 
-  test('takes an active one a year after its owner was last there, and then it rests', async () => {
+  test('takes an active one a year and 30 days after its owner was last there, and then it rests', async () => {
     const [seen, unseen] = [fresh(), fresh()]
     for (const id of [seen, unseen]) await names.registerActive(id, { ownerIdTag: carol })
     await sweep(300 * dayMs)
     const { data } = await (await names.visit(carol)).call(getManagedIdentity, { params: { id: seen } })
     expect(data.status).toBe('active')
-    await sweep(100 * dayMs)
+    await sweep(70 * dayMs)
+    const missed = await (await names.owner()).call(getManagedIdentity, { params: { id: unseen } })
+    expect(missed.data.status).toBe('active')
+    await sweep(30 * dayMs)
     const owner = await names.owner()
     const { data: kept } = await owner.call(getManagedIdentity, { params: { id: seen } })
     expect(kept.lastLoginAt).toEqual(expect.any(String))

@@ -256,6 +256,9 @@ describe('a change is seen at once', () => {
     const [, soa] = await ask(apex, 'SOA')
     expect(soa).toContain('"mname":"ns1.names.localhost","rname":"first\\\\.last.example.org"')
     await setForServer('dns.hostmaster', 'dns@example.org')
+    await setForServer('dns.name_servers', ['names.localhost 198.51.100.99'])
+    expect(await ask(apex, 'A')).toEqual(['NOERROR', 'A 198.51.100.99 3600'])
+    expect(await ask(apex, 'AAAA')).toEqual(['NOERROR'])
     await setForServer('dns.name_servers', [])
   })
 

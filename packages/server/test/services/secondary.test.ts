@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -29,6 +30,7 @@ server:
   xfrdir: "${folder}"
   database: ""
   pidfile: ""
+  zonefiles-write: 1
 remote-control:
   control-enable: no
 key:
@@ -37,8 +39,10 @@ key:
   secret: "${secret}"
 zone:
   name: ${apex}
+  zonefile: "${apex}.zone"
   request-xfr: AXFR ${primary.host}@${primary.port} kith-transfer
   allow-notify: ${primary.host} kith-transfer
+  provide-xfr: 127.0.0.0/8 NOKEY
   outgoing-interface: ${secondary.host}
 `
 
@@ -46,6 +50,15 @@ async function startNsd(folder: string): Promise<ChildProcess> {
   const file = join(folder, 'nsd.conf')
   await writeFile(file, configuration(folder))
   return spawn('nsd', ['-d', '-c', file], { stdio: 'ignore' })
+}
+
+/** What a program says of the zone that is saved from the secondary as the guide has it. */
+function saveZone(folder: string): string {
+  const from = [`@${secondary.host}`, '-p', String(secondary.port)]
+  const saved = spawnSync('dig', ['+noall', '+answer', '+onesoa', ...from, apex, 'AXFR'])
+  const file = join(folder, 'saved.zone')
+  writeFileSync(file, saved.stdout)
+  return spawnSync('nsd-checkzone', [apex, file], { encoding: 'utf8' }).stdout
 }
 
 const missing = ['nsd', 'dig'].filter((program) => spawnSync('which', [program]).status !== 0)
@@ -137,6 +150,14 @@ else
       await server.kill()
       expect((await ask(primary, apex, 'SOA')).status).toBe('silent')
       expect(await addressAt(secondary, 'alice')).toEqual([`alice.${apex}. 3600 IN A 198.51.100.7`])
+      await expect.poll(() => existsSync(join(folder, `${apex}.zone`))).toBe(true)
+      expect(nsd.kill('SIGTERM')).toBe(true)
+      await once(nsd, 'exit')
+      nsd = await startNsd(folder)
+      await expect
+        .poll(() => addressAt(secondary, 'alice'))
+        .toEqual([`alice.${apex}. 3600 IN A 198.51.100.7`])
+      expect(saveZone(folder)).toBe(`zone ${apex} is ok\n`)
       server = await startServer()
       await give('dora', '198.51.100.8')
       await expect.poll(() => addressAt(secondary, 'dora')).toEqual([`dora.${apex}. 3600 IN A 198.51.100.8`])

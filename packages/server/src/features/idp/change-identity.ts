@@ -98,6 +98,7 @@ async function withStatus(
   const event = status === 'suspended' ? 'identity.suspended' : 'identity.resumed'
   await audit(deps, tx, { event, actorTag: caller.idTag, ip, details: { idTag } })
   // It may have come to its end meanwhile: the owner gets the time to be seen again.
+  const { graceEndsAt: _, ...rest } = identity
   const expiresAt = status === 'active' ? nowSecs(deps.clock) + activeSecs : identity.expiresAt
-  return { ...identity, status, expiresAt }
+  return { ...rest, status, expiresAt }
 }

@@ -61,6 +61,7 @@ export async function noteSeen(
 
 /** The identity with its life extended, as it was used just now. */
 export function seen(identity: ManagedIdentity, now: number): ManagedIdentity {
+  const { graceEndsAt: _, ...rest } = identity
   const expiresAt = identity.status === 'active' ? now + activeSecs : identity.expiresAt
-  return { ...identity, lastSeenAt: now, expiresAt }
+  return { ...rest, lastSeenAt: now, expiresAt }
 }

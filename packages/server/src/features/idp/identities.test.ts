@@ -6,7 +6,7 @@ import { eachDialect, type OpenTestDatabase } from '#harness/each-dialect.ts'
 import { SignInWorld, signInLab } from '#harness/sign-in-lab.ts'
 import { guest, type Identified, identified } from '#infra/caller/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
-import { setAddress } from './change-identity.ts'
+import { changeIdentity, setAddress } from './change-identity.ts'
 import { createIdentity } from './create-identity.ts'
 import { addKey, authenticateKey, listKeys } from './identity-keys.ts'
 import { listIdentities } from './list-identities.ts'
@@ -184,6 +184,51 @@ eachDialect('a name', (open) => {
     expect(await kept()).toEqual([true, false])
   })
 
+  test('that was suspended has its 30 days after the year that began when it was resumed', async () => {
+    const lab = await openLab(open)
+    const { reader, tenant, owner: caller } = lab
+    const { identity } = await lab.create('back')
+    const { idTag } = identity
+    const change = (status: 'active' | 'suspended') =>
+      changeIdentity(lab.deps, { tenant, caller, id: idTag, ip: '203.0.113.7', status })
+    const now = Math.floor(lab.clock.now() / 1000)
+    const given = { ...identity, status: 'active', lastSeenAt: now, expiresAt: now + 365 * daySecs } as const
+    await lab.db.transact(tenant.tenantId, (tx) => updateIdentity(tx, given))
+    const isKeptAfter = async (days: number) => {
+      lab.clock.advance(days * daySecs * 1000)
+      await sweepIdentities(lab.deps)
+      return (await findIdentity(reader, idTag)) !== undefined
+    }
+    // Once out of its grace, too.
+    expect(await isKeptAfter(380)).toBe(true)
+    await change('suspended')
+    expect(await isKeptAfter(300)).toBe(true)
+    await change('active')
+    expect(await isKeptAfter(364)).toBe(true)
+    expect(await isKeptAfter(1)).toBe(true)
+    expect(await isKeptAfter(29)).toBe(true)
+    expect(await isKeptAfter(1)).toBe(false)
+  })
+
+  test('whose year ended while its provider was away has 30 days from when it is back', async () => {
+    const lab = await openLab(open)
+    const { reader, tenant } = lab
+    const { identity } = await lab.create('away')
+    const given = { ...identity, status: 'active' } as const
+    await lab.db.transact(tenant.tenantId, (tx) => updateIdentity(tx, given))
+    lab.clock.advance(500 * daySecs * 1000)
+    await sweepIdentities(lab.deps)
+    lab.clock.advance(30 * daySecs * 1000 - 1000)
+    await sweepIdentities(lab.deps)
+    expect(await findIdentity(reader, identity.idTag)).toMatchObject({ status: 'active' })
+    lab.answered.add(identity.idTag)
+    lab.clock.advance(1000)
+    await sweepIdentities(lab.deps)
+    const found = await findIdentity(reader, identity.idTag)
+    expect(found).toMatchObject({ expiresAt: Math.floor(lab.clock.now() / 1000) + 365 * daySecs })
+    expect(found?.graceEndsAt).toBeUndefined()
+  })
+
   test('that came to its end rests for 30 days, from everybody but the provider', async () => {
     const lab = await openLab(open)
     const { tenant } = lab
@@ -201,7 +246,8 @@ eachDialect('a name', (open) => {
       const free = askers.map((caller) => isAvailable(lab.deps, { tenant, caller, idTag }))
       return await Promise.all(free)
     }
-    expect(await sweepAfter(395 * daySecs - 1)).toEqual(Array(5).fill(false))
+    for (const secs of [365 * daySecs, 30 * daySecs - 1])
+      expect(await sweepAfter(secs)).toEqual(Array(5).fill(false))
     expect(await findIdentity(lab.reader, idTag)).toMatchObject({ status: 'active' })
     const expectRest = async (secs: number) => {
       expect(await sweepAfter(secs)).toEqual([false, false, false, false, true])
@@ -218,15 +264,16 @@ eachDialect('a name', (open) => {
   })
 
   test.each([
-    ['pending', 7],
-    ['active', 395],
-  ] as const)('that is %s leaves a line when it ends, which nobody did', async (status, days) => {
+    ['pending', [7]],
+    ['active', [365, 30]],
+  ] as const)('that is %s leaves a line when it ends, which nobody did', async (status, sweeps) => {
     const lab = await openLab(open)
     const idTag =
       status === 'active' ? await lab.createActive('line') : (await lab.create('line')).identity.idTag
-    lab.clock.advance(days * daySecs * 1000)
-    await sweepIdentities(lab.deps)
-    await sweepIdentities(lab.deps)
+    for (const days of [...sweeps, 1]) {
+      lab.clock.advance(days * daySecs * 1000)
+      await sweepIdentities(lab.deps)
+    }
     const lines = await lab.reader
       .tables<{
         audit_log: { event: string; actor_tag: string | null; ip: string | null; details: string }

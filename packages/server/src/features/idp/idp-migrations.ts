@@ -32,6 +32,14 @@ export const zoneMigrations: readonly Migration[] = [
   },
 ]
 
+/** When a name without a sign of use is released. */
+export const graceMigrations: readonly Migration[] = [
+  {
+    id: '0056_managed_identity_grace',
+    up: (schema) => schema.addColumn('managed_identities', 'grace_ends_at', 'integer null'),
+  },
+]
+
 const atOnce = 1000
 
 async function reverseNames(schema: MigrationSchema): Promise<void> {

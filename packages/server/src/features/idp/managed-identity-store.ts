@@ -20,6 +20,7 @@ interface IdentityTables {
     updated_at: number
     expires_at: number
     last_seen_at: number | null
+    grace_ends_at: number | null
     reversed_name: string
   }
 }
@@ -217,6 +218,7 @@ function toColumns(identity: ManagedIdentity) {
     updated_at: identity.updatedAt,
     expires_at: identity.expiresAt,
     last_seen_at: identity.lastSeenAt ?? null,
+    grace_ends_at: identity.graceEndsAt ?? null,
   }
 }
 
@@ -230,6 +232,7 @@ function fromRow(row: IdentityRow): ManagedIdentity {
     updatedAt: row.updated_at,
     expiresAt: row.expires_at,
     ...(row.email === null ? {} : { email: row.email }),
+    ...(row.grace_ends_at === null ? {} : { graceEndsAt: row.grace_ends_at }),
     ...(row.owner_tag === null ? {} : { ownerTag: row.owner_tag }),
     ...(row.address === null ? {} : { address: row.address }),
     ...(row.address_updated_at === null ? {} : { addressUpdatedAt: row.address_updated_at }),

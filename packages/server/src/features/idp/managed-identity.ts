@@ -21,6 +21,8 @@ export interface ManagedIdentity {
   readonly expiresAt: number
   /** When its owner or its key was last seen. */
   readonly lastSeenAt?: number
+  /** For a name that had no sign of use in its year: when it is released, unless it is seen before. */
+  readonly graceEndsAt?: number
 }
 
 const daySecs = 24 * 3600

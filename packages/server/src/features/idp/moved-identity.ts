@@ -26,6 +26,7 @@ export async function putMovedIdentity(
   const address = optionalTextIn(row, 'address')
   const addressUpdatedAt = optionalNumberIn(row, 'address_updated_at')
   const lastSeenAt = optionalNumberIn(row, 'last_seen_at')
+  const graceEndsAt = optionalNumberIn(row, 'grace_ends_at')
   const isStored = await insertIdentity(tx, {
     idTag,
     registrarTag: optionalTagIn(row, 'registrar_tag') ?? providerTag,
@@ -39,6 +40,7 @@ export async function putMovedIdentity(
     ...(address === undefined ? {} : { address: acceptAddress(address, idTag) }),
     ...(addressUpdatedAt === undefined ? {} : { addressUpdatedAt }),
     ...(lastSeenAt === undefined ? {} : { lastSeenAt }),
+    ...(graceEndsAt === undefined ? {} : { graceEndsAt }),
   })
   if (!isStored) throw invalid('/id_tag', `${idTag} is given by another provider of this server`)
 }

@@ -8,7 +8,7 @@ import { type Clock, nowSecs } from '#lib/clock.ts'
 import { forEachApart } from '#lib/for-each-apart.ts'
 import type { ManagedNameEvent } from './events.ts'
 import { seen } from './find-managed.ts'
-import { activeSecs, graceSecs, type ManagedIdentity, recheckSecs } from './managed-identity.ts'
+import { graceSecs, type ManagedIdentity, recheckSecs } from './managed-identity.ts'
 import { deleteIdentity, findIdentity, listEnded, updateIdentity } from './managed-identity-store.ts'
 import { removeIdentity } from './release-identity.ts'
 import { pruneReleased } from './released-identity-store.ts'
@@ -53,11 +53,13 @@ async function judge(
   { identity, isAlive }: { readonly identity: ManagedIdentity; readonly isAlive: boolean },
 ): Promise<void> {
   const now = nowSecs(deps.clock)
-  const { idTag, status, lastSeenAt, updatedAt } = identity
+  // From when it was missed: while this server was away the owner could not be seen.
+  const { idTag, status, graceEndsAt = now + graceSecs } = identity
   if (isAlive) return updateIdentity(tx, seen(identity, now))
-  const graceEnd = (lastSeenAt ?? updatedAt) + activeSecs + graceSecs
-  if (status !== 'pending' && now < graceEnd)
-    return updateIdentity(tx, { ...identity, expiresAt: Math.min(now + recheckSecs, graceEnd) })
+  if (status !== 'pending' && now < graceEndsAt) {
+    const expiresAt = Math.min(now + recheckSecs, graceEndsAt)
+    return updateIdentity(tx, { ...identity, graceEndsAt, expiresAt })
+  }
   if (status === 'pending') {
     // It was never in use, so it is available at once.
     await exhaustReferences(tx, ['idp-activate'], idTag)

@@ -16,6 +16,8 @@ import { labBytes } from '#harness/test-seed.ts'
 import { silentLogger } from '#infra/telemetry/index.ts'
 import { type DnsServer, openDnsServer, type RecordData, type Zones } from './index.ts'
 import { openSenderLimits } from './network-limits.ts'
+import { RareLines } from './rare-lines.ts'
+import { Responder } from './responder.ts'
 
 const clock = new TestClock()
 const key = { name: 'transfer.example', secret: labBytes(32) }
@@ -206,5 +208,68 @@ describe('a signed answer over UDP', () => {
     const answer = await one(exchangeUdp(server, message))
     expect(decode(answer).flag_tc).toBe(false)
     expect(rcodeOf(answer)).toBe(notAuth)
+  })
+})
+
+describe('a responder', () => {
+  const ip = '192.0.2.2'
+  const asking = (id: number, ...cookies: Buffer[]) => {
+    const message = withEdns(`n${id}.${apex}`, 'TXT', 1232, ...cookies)
+    message.writeUInt16BE(id, 0)
+    return message
+  }
+  function respond(answer: Zones['answer'], perSecond = 1) {
+    const dropped: string[] = []
+    const responder = new Responder({
+      zones: { ...zones, answer },
+      clock,
+      lines: new RareLines({ clock, logger: silentLogger }),
+      rate: { perSecond, burst: perSecond },
+      observe: () => {},
+      observeLimited: (outcome) => void dropped.push(outcome),
+    })
+    return { responder, dropped }
+  }
+
+  test('knows a sender again, in whatever form the socket gives the address', async () => {
+    const { responder } = respond(zones.answer)
+    const forms = [ip, `::ffff:${ip}`]
+    for (const [given, shown] of [forms, forms.toReversed()] as [string, string][]) {
+      clock.advance(1_000)
+      const cookie = cookieIn((await responder.answerDatagram(asking(1, client), given)) ?? Buffer.alloc(12))
+      for (const form of [given, shown])
+        expect(isWhole((await responder.answerDatagram(asking(2, cookie ?? client), form)) ?? client)).toBe(
+          form === given,
+        )
+    }
+  })
+
+  test('lets a known sender wait for the database beside those who ask in its name', async () => {
+    const asked: string[] = []
+    const held: (() => void)[] = []
+    const { responder, dropped } = respond(async (question) => {
+      asked.push(question.name)
+      if (asked.length > 1) await new Promise<void>((resolve) => void held.push(resolve))
+      return await zones.answer(question)
+    }, 1000)
+    const first = await responder.answerDatagram(asking(0, client), ip)
+    const cookie = cookieIn(first ?? Buffer.alloc(12)) ?? client
+    const forged = Array.from({ length: 200 }, (_, at) => responder.answerDatagram(asking(at + 1), ip))
+    const known = responder.answerDatagram(asking(999, cookie), ip)
+    while (!asked.includes(`n999.${apex}`)) {
+      held.shift()?.()
+      await new Promise(setImmediate)
+    }
+    expect(asked.length).toBeLessThan(25)
+    expect(dropped).toEqual(Array(200 - 16 - 128).fill('dropped'))
+    let isDone = false
+    void Promise.all([known, ...forged]).then(() => {
+      isDone = true
+    })
+    while (!isDone) {
+      for (const letGo of held.splice(0)) letGo()
+      await new Promise(setImmediate)
+    }
+    expect(isWhole((await known) ?? client)).toBe(true)
   })
 })

@@ -82,8 +82,13 @@ export function networkOf(ip: string): string {
 }
 
 /** The address, or its /64: one machine has as many of these as it likes. */
-function machineOf(ip: string): string {
+export function machineOf(ip: string): string {
   return prefixOf(ip, { ipv4: 4, ipv6: 8 })
+}
+
+/** The address in one spelling: sockets for both kinds give IPv4 as a part of IPv6. */
+export function addressOf(ip: string): string {
+  return prefixOf(ip, { ipv4: 4, ipv6: 16 })
 }
 
 function prefixOf(ip: string, bytes: { readonly ipv4: number; readonly ipv6: number }): string {

@@ -13,7 +13,9 @@ import {
 import { openSigning, type Signing, type TransferKey, unsigned } from './message/tsig.ts'
 import { MalformedMessage } from './message/wire-reader.ts'
 import {
+  addressOf,
   isWithin,
+  machineOf,
   type NetworkRate,
   networkOf,
   openNetworkLimits,
@@ -80,13 +82,14 @@ export class Responder {
     if (verdict !== 'answer') return this.#limit(verdict, () => early ?? parse())
     const query = early ?? parse()
     if (!isQuestion(query)) return this.#reject(header, query, 'udp')
-    return await this.#inTurn(ip, () => this.#respond(query, 'udp'))
+    const key = query.cookie?.isSenderKnown ? machineOf(ip) : networkOf(ip)
+    return await this.#inTurn(key, () => this.#respond(query, 'udp'))
   }
 
-  async #inTurn(ip: string, answer: () => Promise<Buffer>): Promise<Buffer | undefined> {
+  async #inTurn(key: string, answer: () => Promise<Buffer>): Promise<Buffer | undefined> {
     let leave = () => {}
     try {
-      leave = await this.#questions.enter(networkOf(ip))
+      leave = await this.#questions.enter(key)
       return await answer()
     } catch (error) {
       if (!(error instanceof GateFullError)) throw error
@@ -193,7 +196,9 @@ export class Responder {
   /** Undefined for what cannot be read. */
   #parse(bytes: Buffer, header: QueryHeader, sender: Sender): Query | undefined {
     try {
-      return readQuery(bytes, header, (cookie) => this.#cookies.check(cookie, sender))
+      return readQuery(bytes, header, (cookie) =>
+        this.#cookies.check(cookie, { ...sender, ip: addressOf(sender.ip) }),
+      )
     } catch (error) {
       if (error instanceof MalformedMessage) return undefined
       throw error

@@ -30,6 +30,8 @@ export interface BindOptions {
 }
 
 const portTries = 10
+// Questions that arrive while the process does something else wait there. The system gives as much of it as it allows.
+const receiveBytes = 1024 ** 2
 
 /** Sockets for UDP and TCP, which the caller closes. The port that the system gave for TCP may be taken for UDP: with port 0
  * another is tried. */
@@ -108,6 +110,7 @@ async function bindUdp(
   try {
     udp.bind(port, host)
     await once(udp, 'listening')
+    udp.setRecvBufferSize(receiveBytes)
     return udp
   } catch (error) {
     udp.close()

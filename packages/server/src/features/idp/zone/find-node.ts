@@ -4,8 +4,9 @@ import { findTenantByHost, type HostedTenant } from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import { type Database, serverTenant } from '#infra/db/index.ts'
 import type { RecordData } from '#infra/dns-server/index.ts'
-import { addressRecord, addressRecords, serverRecord, ttlOf, usualTtl } from './identity-records.ts'
-import { findZoneSettings, nameServerRecords } from './zone-settings.ts'
+import { hostRecords, isInDns } from './hosted-names.ts'
+import { addressRecord, serverRecord, ttlOf, usualTtl } from './identity-records.ts'
+import { apexRecords, findZoneSettings, nameServerRecords } from './zone-settings.ts'
 import { findResolved, hasNamesBelow } from './zone-store.ts'
 
 /** A name in a zone and its records, but for the SOA record. */
@@ -85,24 +86,22 @@ async function findServerRecord(deps: NodeDeps, { zone, name, host, tenant }: Pl
 }
 
 async function findHostRecords(deps: NodeDeps, { zone, name, host, tenant }: Place): Promise<Found> {
-  const { nameServers, caa } = await findZoneSettings(deps.settings, zone.idTag, deps.nameServerAddresses)
+  const settings = await findZoneSettings(deps.settings, zone.idTag, deps.nameServerAddresses)
   const ttl = usualTtl
-  const server = nameServers.find(({ host }) => host === name)
+  if (name === zone.idTag) return { ttl, records: apexRecords(settings, name, deps.ownAddresses) }
+  const server = settings.nameServers.find(({ host }) => host === name)
   const serverRecords = server ? nameServerRecords(server) : []
-  if (name === zone.idTag) {
-    const servers = nameServers.map(({ host }) => ({ type: 'NS', data: host }) as const)
-    const addresses = addressRecords(deps.ownAddresses).filter(({ type }) => type !== 'CNAME')
-    return { ttl, records: [...servers, ...caa, ...addresses] }
-  }
   if (serverRecords.length > 0) return { ttl, records: serverRecords }
   const identity = host && (await findResolved(deps.db.reader(zone.tenantId), host))
   if (identity) return { ttl: ttlOf(identity), records: [addressRecord(identity.address)] }
-  return tenant && { ttl, records: addressRecords(deps.ownAddresses.filter((address) => address !== name)) }
+  const isThere = tenant && isInDns(deps, { host: name, tenant })
+  return isThere ? { ttl, records: hostRecords(deps, name) } : undefined
 }
 
 async function hasBelow(deps: NodeDeps, zone: Tenant, name: string): Promise<boolean> {
   if (await hasNamesBelow(deps.db.reader(zone.tenantId), name)) return true
   const { nameServers } = await findZoneSettings(deps.settings, zone.idTag, deps.nameServerAddresses)
-  if (nameServers.some(({ host }) => host.endsWith(`.${name}`))) return true
+  const below = nameServers.filter(({ host }) => host.endsWith(`.${name}`))
+  if (below.some((server) => nameServerRecords(server).length > 0)) return true
   return (await deps.findParentNames(zone)).has(name)
 }

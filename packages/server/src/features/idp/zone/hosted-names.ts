@@ -1,6 +1,9 @@
+import type { IdTag } from '@kith/protocol'
 import { type HostedTenant, pageTenants } from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import { type Database, serverTenant } from '#infra/db/index.ts'
+import type { RecordData } from '#infra/dns-server/index.ts'
+import { addressRecords } from './identity-records.ts'
 
 /** A host of a tenant of this server: its identity, or its app domain. */
 export interface HostedName {
@@ -29,12 +32,32 @@ export async function* pageHostedBelow(db: Database, { idTag }: Tenant): AsyncGe
   } while (cursor !== undefined)
 }
 
-/** The names between the zone's and those of its hosts. */
-export async function listParentNames(db: Database, zone: Tenant): Promise<ReadonlySet<string>> {
+interface HostDeps {
+  readonly ownAddresses: readonly string[]
+  serverUrlOf(idTag: IdTag): string | undefined
+}
+
+/** The names between the zone's and those of its hosts that have records. */
+export async function listParentNames(
+  { db, ...deps }: HostDeps & { readonly db: Database },
+  zone: Tenant,
+): Promise<ReadonlySet<string>> {
   const names = new Set<string>()
   for await (const page of pageHostedBelow(db, zone))
-    for (const { host } of page) for (const name of namesBetween(host, zone.idTag)) names.add(name)
+    for (const hosted of page)
+      if (isInDns(deps, hosted)) for (const name of namesBetween(hosted.host, zone.idTag)) names.add(name)
   return names
+}
+
+/** Whether a host has records, or a record of discovery below it. */
+export function isInDns(deps: HostDeps, { host, tenant }: HostedName): boolean {
+  const isDiscovered = host === tenant.idTag && deps.serverUrlOf(tenant.idTag) !== undefined
+  return isDiscovered || hostRecords(deps, host).length > 0
+}
+
+/** Where a host of this server is reached. */
+export function hostRecords({ ownAddresses }: Pick<HostDeps, 'ownAddresses'>, host: string): RecordData[] {
+  return addressRecords(ownAddresses.filter((address) => address !== host))
 }
 
 /** `c.zone` and `b.c.zone` of `a.b.c.zone`. */

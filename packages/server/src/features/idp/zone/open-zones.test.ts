@@ -35,6 +35,7 @@ eachDialect('the zones of providers', (open) => {
     const process = (
       nodeBus = openLocalBus({ clock }),
       serverUrlOf: ServerUrlOf = (idTag) => `https://${idTag}`,
+      ownAddresses: readonly string[] = ['198.51.100.1'],
     ) => {
       const settings = openSettings({ db, clock, vault })
       return openZones({
@@ -44,8 +45,8 @@ eachDialect('the zones of providers', (open) => {
         tenants,
         settings,
         isProvider: async ({ idTag }) => idTag === zone.idTag,
-        ownAddresses: ['198.51.100.1'],
-        nameServerAddresses: ['198.51.100.1'],
+        ownAddresses,
+        nameServerAddresses: ownAddresses,
         discoveryNames: ['word', 'service'],
         serverUrlOf,
       })
@@ -169,6 +170,31 @@ eachDialect('the zones of providers', (open) => {
     expect(await changes()).toEqual([zone.idTag])
   })
 
+  test('have the time as their serial after a restore, however often settings have changed', async () => {
+    const { clock, db, zone, process, provide, serialOf } = await openWorld()
+    await provide(zone)
+    for (let change = 0; change < 100; change += 1) {
+      clock.advance(2_000)
+      await db.transact(serverTenant, (tx) => process().noteSetting(tx, { name: 'dns.caa', isForAll: true }))
+    }
+    const nowSecs = () => Math.floor(clock.now() / 1000)
+    await process().noteStart()
+    expect(await serialOf(process())).toBe(nowSecs() + 2)
+    clock.advance(10_000)
+    await db.transact(zone.tenantId, (tx) => process().noteChange(tx, alice.idTag))
+    expect(await serialOf(process())).toBe(nowSecs() + 1)
+  })
+
+  test('show names above a tenant that another process has added, within two seconds', async () => {
+    const { clock, makeTenant, process } = await openWorld()
+    const zones = process()
+    const codeOf = async () => (await zones.answer({ name: 'mid.names.example', type: 'A' })).rcode
+    expect(await codeOf()).toBe('NXDOMAIN')
+    await makeTenant('low.mid.names.example')
+    clock.advance(2_001)
+    expect(await codeOf()).toBe('NOERROR')
+  })
+
   test('begin with the time as their serial, not with a count of changes', async () => {
     const { clock, db, zone, makeTenant, process, provide, serialOf } = await openWorld()
     const other = await makeTenant('other.example')
@@ -181,6 +207,31 @@ eachDialect('the zones of providers', (open) => {
     await provide(resumed)
     await db.transact(resumed.tenantId, (tx) => process().noteHosted(tx, resumed.idTag))
     expect(await findSerial(db.reader(resumed.tenantId))).toBeGreaterThan(nowSecs)
+  })
+
+  test('say of what has no records that it does not exist, as a secondary does', async () => {
+    const { clock, db, vault, zone, makeTenant, process } = await openWorld()
+    await makeTenant('low.mid.names.example')
+    const settings = openSettings({ db, clock, vault })
+    await db.transact(serverTenant, (tx) =>
+      putOwnSetting({ db, clock, vault, settings }, tx, {
+        name: 'dns.name_servers',
+        value: ['ns.deep.names.example'],
+      }),
+    )
+    const zones = process(undefined, () => undefined, [])
+    const opened = await zones.openTransfer(zone.idTag)
+    const records = opened && (await Array.fromAsync(opened.records)).flat()
+    expect(new Set(records?.map(({ name }) => name))).toEqual(new Set([zone.idTag]))
+    for (const label of ['mid', 'low.mid', 'deep', 'ns.deep']) {
+      const { rcode } = await zones.answer({ name: `${label}.names.example`, type: 'A' })
+      expect([label, rcode]).toEqual([label, 'NXDOMAIN'])
+    }
+    const found = process()
+    for (const label of ['mid', 'low.mid', 'deep', 'ns.deep']) {
+      const { rcode } = await found.answer({ name: `${label}.names.example`, type: 'A' })
+      expect([label, rcode]).toEqual([label, 'NOERROR'])
+    }
   })
 
   test('find the names between a zone and its tenants with one list for many questions', async () => {

@@ -4,17 +4,16 @@ import type { Tenant } from '#infra/caller/index.ts'
 import type { ResourceRecord } from '#infra/dns-server/index.ts'
 import { onlyProviders } from '../list-providers.ts'
 import type { NodeDeps } from './find-node.ts'
-import { type HostedName, namesBetween, pageHostedBelow } from './hosted-names.ts'
+import { type HostedName, hostRecords, namesBetween, pageHostedBelow } from './hosted-names.ts'
 import {
   addressRecord,
-  addressRecords,
   type ResolvedIdentity,
   serverRecord,
   ttlOf,
   usualTtl,
   withName,
 } from './identity-records.ts'
-import { findZoneSettings, nameServerRecords } from './zone-settings.ts'
+import { apexRecords, findZoneSettings, nameServerRecords } from './zone-settings.ts'
 import { listResolved } from './zone-store.ts'
 
 export interface TransferDeps extends Omit<NodeDeps, 'findZone' | 'findParentNames'> {
@@ -68,12 +67,10 @@ async function listCuts(deps: TransferDeps, zone: Tenant): Promise<ReadonlySet<s
 }
 
 async function zoneRecords(deps: TransferDeps, { idTag }: Tenant): Promise<ResourceRecord[]> {
-  const { nameServers, caa } = await findZoneSettings(deps.settings, idTag, deps.nameServerAddresses)
-  const servers = nameServers.map(({ host }) => ({ type: 'NS', data: host }) as const)
-  const addresses = addressRecords(deps.ownAddresses).filter(({ type }) => type !== 'CNAME')
-  const inZone = nameServers.filter(({ host }) => host.endsWith(`.${idTag}`))
+  const settings = await findZoneSettings(deps.settings, idTag, deps.nameServerAddresses)
+  const inZone = settings.nameServers.filter(({ host }) => host.endsWith(`.${idTag}`))
   return [
-    ...withName(idTag, usualTtl, [...servers, ...caa, ...addresses]),
+    ...withName(idTag, usualTtl, apexRecords(settings, idTag, deps.ownAddresses)),
     ...inZone.flatMap((server) => withName(server.host, usualTtl, nameServerRecords(server))),
     ...tenantServerRecords(deps, idTag),
   ]
@@ -91,9 +88,8 @@ async function hostedRecords(transfer: Transfer, { host, tenant }: HostedName): 
       ...below.flatMap((server) => withName(server.host, usualTtl, nameServerRecords(server))),
     ]
   }
-  const addresses = addressRecords(deps.ownAddresses.filter((address) => address !== host))
   return [
-    ...(known.has(host) ? [] : withName(host, usualTtl, addresses)),
+    ...(known.has(host) ? [] : withName(host, usualTtl, hostRecords(deps, host))),
     ...(host === tenant.idTag ? tenantServerRecords(deps, tenant.idTag) : []),
   ]
 }

@@ -22,8 +22,6 @@ const maxNames = 20_000
 const maxZones = 1_000
 // Of names that have others below them, some hundred bytes each.
 const maxParents = 5_000
-// Cleared earlier when this process adds a tenant.
-const parentsFreshMs = 30_000
 const negativeTtl = 60
 const outside = Symbol('outside')
 
@@ -40,7 +38,7 @@ export class ZoneMemory {
     this.#nodes = new RecentReads({ clock, maxEntries: maxNames, freshMs })
     this.#zones = new RecentReads({ clock, maxEntries: maxParents, freshMs })
     this.#serials = new RecentReads({ clock, maxEntries: maxZones, freshMs })
-    this.#parents = new RecentReads({ clock, maxEntries: maxZones, freshMs: parentsFreshMs })
+    this.#parents = new RecentReads({ clock, maxEntries: maxZones, freshMs })
     this.#tenants = tenants
     this.deps = {
       ...given,
@@ -84,7 +82,7 @@ export class ZoneMemory {
   async #findParentNames(zone: Tenant): Promise<ReadonlySet<string>> {
     const { tenantId } = zone
     const listed = await this.#parents.read(tenantId, async () => {
-      const names = listParentNames(this.deps.db, zone)
+      const names = listParentNames(this.deps, zone)
       names.catch(() => this.#parents.forget(tenantId))
       return { names }
     })

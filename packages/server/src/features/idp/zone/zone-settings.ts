@@ -72,6 +72,17 @@ function mailboxOf(address: string): string {
   return `${local.replaceAll('.', '\\046')}.${host}`
 }
 
+/** The records of a zone's own name, but for the SOA record. A name server that has this name has its addresses. */
+export function apexRecords(
+  { nameServers, caa }: ZoneSettings,
+  zone: string,
+  ownAddresses: readonly string[],
+): RecordData[] {
+  const servers = nameServers.map(({ host }) => ({ type: 'NS', data: host }) as const)
+  const addresses = nameServers.find(({ host }) => host === zone)?.addresses ?? ownAddresses
+  return [...servers, ...caa, ...nameServerRecords({ host: zone, addresses })]
+}
+
 /** The addresses of a name server; NS records may not lead to an alias. */
 export function nameServerRecords({ addresses }: NameServer): RecordData[] {
   return addressRecords(addresses.filter((address) => isIP(address) !== 0))

@@ -43,9 +43,8 @@ const selectBelow = statement<ZoneTables, { tenantId: TenantId; from: string; to
 
 /** Raises the serial of the zone of `tx`; with that of the server every zone's. */
 export async function raiseSerial(tx: Writer, now: number): Promise<void> {
-  // From the time of the first change on: after a restore from a backup it is not behind what secondaries have seen. That of
-  // the server counts from 1, since it is added to the others.
-  const first = tx.tenantId === serverTenant ? 1 : now
+  // That of the server counts from 1, since it is added to the others.
+  const first = tx.tenantId === serverTenant ? 1 : await counterAt(tx, now)
   await tx
     .tables<ZoneTables>()
     .insertInto('zone_serials')
@@ -63,25 +62,38 @@ export async function raiseSerial(tx: Writer, now: number): Promise<void> {
     .execute()
 }
 
+/** What makes the serial of a zone the time, at which a restored database is not behind what secondaries have seen. */
+async function counterAt(tx: Writer, now: number): Promise<number> {
+  const row = await tx
+    .as(serverTenant)
+    .tables<ZoneTables>()
+    .selectFrom('zone_serials')
+    .select('serial')
+    .where('tenant_id', '=', serverTenant)
+    .executeTakeFirst()
+  return now - (row?.serial ?? 0)
+}
+
 /** Gives the zone of `tx` its first serial unless it has one: numbers that only count changes would be behind those of another
  * server that had the zone before. */
 export async function beginSerial(tx: Writer, now: number): Promise<void> {
   await tx
     .tables<ZoneTables>()
     .insertInto('zone_serials')
-    .values({ tenant_id: tx.tenantId, serial: now })
+    .values({ tenant_id: tx.tenantId, serial: await counterAt(tx, now) })
     .onConflict((conflict) => conflict.doNothing())
     .execute()
 }
 
 /** Raises the serials of all zones to those of a change now. `tx` is the server's. */
 export async function raiseOldSerials(tx: Writer, now: number): Promise<void> {
+  const least = await counterAt(tx, now)
   await tx
     .tables<ZoneTables>()
     .updateTable('zone_serials')
-    .set({ serial: now })
+    .set({ serial: least })
     .where('tenant_id', '<>', serverTenant)
-    .where('serial', '<', now)
+    .where('serial', '<', least)
     .execute()
 }
 
