@@ -4,7 +4,7 @@ import { actionType } from './action-type.ts'
 export const apkg = actionType({
   type: 'APKG',
   meaning:
-    'An extension: offers an app package, its only attachment, for installation on this server. It never leaves the server, and none is accepted from another server. `name` and `version` are those of the package’s manifest, whose `capabilities` the server adds.',
+    'An extension: offers an app package, its only attachment, to be installed by those who may read it. `name` and `version` are those of the package’s manifest, whose `capabilities` the server adds. A receiver fetches the package when it is installed, not before.',
   content: Type.Object({
     name: Type.String({ minLength: 1, maxLength: 100 }),
     version: Type.String({ minLength: 1, maxLength: 64 }),
@@ -17,7 +17,7 @@ export const apkg = actionType({
   uniqueBy: undefined,
   hasFreeSubject: true,
   arrivesAs: 'A',
-  receivers: 'nobody',
+  receivers: 'audience-or-circle',
   fromStrangers: 'refused',
   defaultVisibility: null,
 })

@@ -37,6 +37,9 @@ export const InstalledApp = Type.Object({
   entry: Type.String({ description: 'Path of the page that is opened, in the package' }),
   icon: Type.Optional(Type.String({ description: 'Path of a picture in the package' })),
   fileType: Type.String({ description: 'The content type of the files that it opens' }),
+  withdrawnAt: Type.Optional(
+    Type.String({ description: 'When the publisher took the offer back: it stays installed (ISO 8601)' }),
+  ),
   installedAt: IsoTime,
   updatedAt: IsoTime,
 })
@@ -47,10 +50,10 @@ export const listApps = contract({
   method: 'GET',
   path: '/api/apps',
   tag,
-  summary: 'The apps that publishers of this server offer the tenant',
+  summary: 'The apps that the tenant may install',
   description:
-    'What the tenant itself offers, and those that it follows or is connected with, as far as the caller may read their APKG actions: of each publisher’s app the newest version, the newest app first.',
-  auth: 'required',
+    'What the tenant itself offers, what was offered to it by those whom it follows or is connected with, and versions of what it has installed, as far as the caller may read the APKG actions: of each publisher’s app the newest version, the newest app first.',
+  auth: 'optional',
   scope: 'read:apps',
   query: Type.Object({
     ...filteredPageQuery,
@@ -98,7 +101,7 @@ export const installApp = contract({
     }),
   },
   reply: { kind: 'data', status: 201, schema: InstalledApp },
-  errors: ['E-ACTION-NOTFOUND', 'E-STATE', 'E-QUOTA', 'E-UNAVAILABLE'],
+  errors: ['E-ACTION-NOTFOUND', 'E-STATE', 'E-TOOLARGE', 'E-QUOTA', 'E-UNAVAILABLE'],
   example: { body: { actionId: `a1~${'A'.repeat(43)}`, autoUpdate: true } },
 })
 

@@ -47,7 +47,8 @@ export const receiveActionSync = contract({
   ],
 })
 
-/** The most that one answer of the history holds: actions, comments in their threads, tokens in all, and characters. */
+/** The most that one answer of the history holds: actions (and as many older offers of apps), comments in their threads,
+ * tokens in all, and characters. */
 export const historyLimits = {
   maxItems: 50,
   maxAgeSecs: 30 * 86_400,
@@ -62,7 +63,8 @@ export const listOutbox = contract({
   path: '/api/outbox',
   tag,
   summary: 'The tokens of this tenant’s newest actions that the bearer may read, oldest first',
-  description: 'For the server of a new follower. The newest actions of the last 30 days, at most 50.',
+  description:
+    'For the server of a new follower. The newest actions of the last 30 days, at most 50, and before them what it has offered of apps longer ago, at most 50.',
   auth: 'optional',
   scope: 'read:actions',
   query: Type.Object({

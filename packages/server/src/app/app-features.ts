@@ -1,5 +1,12 @@
 import type { AppPackages } from '#features/actions/index.ts'
-import { appEndpoints, appPackages, handleAppJobs, PackageIndexes, Packages } from '#features/apps/index.ts'
+import {
+  appEndpoints,
+  appPackages,
+  PackageIndexes,
+  Packages,
+  updateApp,
+  updateAppJob,
+} from '#features/apps/index.ts'
 import type { Endpoint } from '#infra/http/index.ts'
 import type { FileFeatures } from './file-features.ts'
 import type { IdentityFeatures } from './identity-features.ts'
@@ -16,10 +23,10 @@ export function openAppFeature(
   { tenants }: Pick<IdentityFeatures, 'tenants'>,
   files: Pick<FileFeatures, 'deps'>,
 ): AppFeature {
-  const { limitsOf, leases } = files.deps
-  const packages = new Packages(blobs)
-  const deps = { db, clock, blobs, jobs, tenants, packages, limitsOf, leases }
-  handleAppJobs(deps)
+  const { limitsOf, leases, egress, findServer, proxyToken } = files.deps
+  const reading = { egress, findServer, proxyToken }
+  const deps = { db, clock, blobs, tenants, ...reading, packages: new Packages(), limitsOf, leases }
+  jobs.handle(updateAppJob, (payload, context) => updateApp(deps, payload, context))
   return {
     endpoints: appEndpoints({ ...deps, indexes: new PackageIndexes() }),
     forActions: { appPackages: appPackages(deps) },

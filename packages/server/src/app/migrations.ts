@@ -12,7 +12,7 @@ import {
   unverifiedActionsMigrations,
 } from '#features/actions/index.ts'
 import { statisticsMigrations } from '#features/admin/index.ts'
-import { appsMigrations } from '#features/apps/index.ts'
+import { appsMigrations, heldOffersMigrations } from '#features/apps/index.ts'
 import { auditMigrations } from '#features/audit/index.ts'
 import { busMigrations } from '#features/bus/index.ts'
 import { certificateAuthorityMigrations, certificatesMigrations } from '#features/certificates/index.ts'
@@ -89,4 +89,5 @@ export const migrations: readonly Migration[] = [
   ...underWayMigrations,
   ...certificateAuthorityMigrations,
   ...graceMigrations,
+  ...heldOffersMigrations,
 ]

@@ -89,9 +89,10 @@ function actionReactions(
       tell.tellOfAction,
       keepConversation,
       (tx, change) => queueNotification({ jobs, clock }, tx, change),
+      (tx, change) => noteOffer({ jobs }, tx, change),
     ],
     'action.changed': [tell.tellOfAction],
-    'action.deleted': [tell.tellOfAction, keepConversation, dropOffer],
+    'action.deleted': [tell.tellOfAction, keepConversation, (tx, change) => dropOffer({ clock }, tx, change)],
     'action.counted': [tell.passCounts],
   } satisfies Partial<Reactions<AppEvent>>
 }

@@ -23,7 +23,7 @@ import {
 } from '@kith/protocol'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { purgeTenant } from '#app/purge/purge-tenant.ts'
-import { appPackage, offerApp } from '#harness/app-package.ts'
+import { appPackage, offerApp as makeOffer } from '#harness/app-package.ts'
 import { TestServer } from '#harness/test-server.ts'
 import { zipArchive } from '#harness/zip-archive.ts'
 
@@ -45,10 +45,21 @@ beforeEach(async () => {
   reader = `bob${round}.localhost`
   await server.createTenant(publisher)
   await server.createTenant(reader)
-  await server.relate(reader, publisher, { isFollowing: true })
+  await follow(reader, publisher)
   alice = await server.as(publisher)
   bob = await server.as(reader)
 })
+
+async function follow(follower: string, followed: string): Promise<void> {
+  await server.relate(follower, followed, { isFollowing: true })
+  await server.relate(followed, follower, { isFollower: true })
+}
+/** Offers an app and waits until it has arrived. */
+async function offerApp(by: Client, given: Parameters<typeof makeOffer>[1] = {}) {
+  const offer = await makeOffer(by, given)
+  await server.settle()
+  return offer
+}
 
 const install = async (by: Client, actionId: ActionId, more: { autoUpdate?: boolean } = {}) =>
   (await by.call(installApp, { body: { actionId, ...more } })).data
@@ -165,8 +176,11 @@ describe('an app', () => {
     await server.settle()
     await server.suspend(publisher)
     expect(await (await content(fileId, 'main.js')).text()).toBe('export {}')
-    expect(await installed(await server.as(reader))).toHaveLength(1)
+    const [app] = await installed(await server.as(reader))
+    expect(app).toMatchObject({ name: 'Notes', withdrawnAt: expect.stringMatching(/^2026-/) })
     await server.resume(publisher)
+    const newer = await offerApp(await server.as(publisher), { version: '1.0.1' })
+    expect(await install(await server.as(reader), newer.actionId)).not.toHaveProperty('withdrawnAt')
   })
 
   test('is nobody else’s when the name of its publisher is', async () => {
@@ -186,7 +200,7 @@ describe('an app', () => {
     expect((await content(fileId, 'main.js')).status).toBe(200)
 
     await server.createTenant(publisher)
-    await server.relate(reader, publisher, { isFollowing: true })
+    await follow(reader, publisher)
     const other = await offerApp(await server.as(publisher), { version: '2.0.0' })
     await server.settle()
     expect((await installed()).map(({ version }) => version)).toEqual(['1.0.0'])
@@ -222,6 +236,7 @@ describe('an app', () => {
     await server.createTenant(`carol${round}.localhost`)
     const carol = await server.as(`carol${round}.localhost`)
     await server.relate(`carol${round}.localhost`, publisher, { connection: 'connected' })
+    await server.relate(publisher, `carol${round}.localhost`, { connection: 'connected' })
     const first = await offerApp(alice)
     await install(bob, first.actionId, { autoUpdate: true })
     await install(carol, first.actionId)
@@ -237,6 +252,20 @@ describe('an app', () => {
     await offerApp(alice, { version: '1.0.3' })
     await server.settle()
     expect((await installed()).map(({ version }) => version)).toEqual(['1.0.1'])
+  })
+
+  test('is not updated by itself to what asks for more', async () => {
+    const capable = (version: string, capabilities: string[]) =>
+      offerApp(alice, { version, manifest: { capabilities } })
+    await install(bob, (await capable('1.0.0', ['crdt'])).actionId, { autoUpdate: true })
+    await capable('1.0.1', [])
+    const more = await capable('2.0.0', ['crdt', 'rtdb'])
+    const [kept] = await installed()
+    expect(kept).toMatchObject({ version: '1.0.1', capabilities: [] })
+    const { data: entries } = await bob.call(getAuditLog)
+    const refused = entries.find(({ event }) => event === 'app.upgrade-refused')
+    expect(refused?.details).toMatchObject({ name: 'Notes', version: '2.0.0', reason: 'asks-more' })
+    expect(await install(bob, more.actionId)).toMatchObject({ version: '2.0.0', autoUpdate: true })
   })
 
   test('whose newer version is no package of its own stays, and the trail says why', async () => {
@@ -258,15 +287,16 @@ describe('who may', () => {
     )
   const unknown = 'E-ACTION-NOTFOUND'
 
-  test('install: whom the offer is shown to, at a tenant that follows its publisher', async () => {
-    const offers = {
+  test('install: whom the offer was sent to, while its publisher is followed', async () => {
+    const offerAll = async () => ({
       P: await offerApp(alice, { name: 'P' }),
       V: await offerApp(alice, { name: 'V', action: { visibility: 'V' } }),
       F: await offerApp(alice, { name: 'F', action: { visibility: 'F' } }),
       C: await offerApp(alice, { name: 'C', action: { visibility: 'C' } }),
       null: await offerApp(alice, { name: 'null', action: { visibility: undefined } }),
       to: await offerApp(alice, { name: 'to', action: { visibility: undefined, audienceTag: reader } }),
-    }
+    })
+    let offers = await offerAll()
     const tried = async () => {
       const found: Record<string, string> = {}
       const listed = (await catalogue(bob)).map(({ name }) => name)
@@ -274,26 +304,31 @@ describe('who may', () => {
         found[name] = await outcome(bob, actionId)
         expect(listed.includes(name), name).toBe(found[name] === 'installed')
       }
+      for (const { name } of await installed()) await remove(bob, name)
       return Object.entries(found).flatMap(([name, got]) => {
         expect(['installed', unknown]).toContain(got)
         return got === 'installed' ? [name] : []
       })
     }
-    expect(await tried()).toEqual(['P', 'V', 'to'])
-    await server.relate(publisher, reader, { isFollower: true })
     expect(await tried()).toEqual(['P', 'V', 'F', 'to'])
     await server.relate(publisher, reader, { connection: 'connected' })
+    offers = await offerAll()
     expect(await tried()).toEqual(['P', 'V', 'F', 'C', 'to'])
-    await server.relate(publisher, reader, { isBlocked: true })
-    expect(await tried()).toEqual([])
-    await server.relate(publisher, reader, { isBlocked: false })
     await server.relate(reader, publisher, { isBlocked: true })
     expect(await tried()).toEqual([])
     await server.relate(reader, publisher, { isBlocked: false, isFollowing: false })
     expect(await tried()).toEqual([])
-    await server.relate(reader, publisher, { isFollowing: true })
+  })
+
+  test('install: nothing of a publisher that does not give the package', async () => {
+    const { actionId } = await offerApp(alice, { action: { visibility: 'F' } })
+    await server.relate(publisher, reader, { isBlocked: true })
+    expect(await outcome(bob, actionId)).toBe(unknown)
+    await server.relate(publisher, reader, { isBlocked: false })
     await server.suspend(publisher)
-    expect(await tried()).toEqual([])
+    expect(await outcome(bob, actionId)).toBe(unknown)
+    await server.resume(publisher)
+    expect(await outcome(bob, actionId)).toBe('installed')
   })
 
   test('install: nothing that is deleted, over, or no offer', async () => {
@@ -327,7 +362,8 @@ describe('who may', () => {
   test('manage the apps of a community: its leaders, of what they may read themselves', async () => {
     const club = `club${round}.localhost`
     await server.createTenant(club, { type: 'community' })
-    await server.relate(club, publisher, { isFollowing: true, role: 'contributor' })
+    await follow(club, publisher)
+    await server.relate(club, publisher, { role: 'contributor' })
     const { actionId } = await offerApp(alice)
     const shown = await offerApp(alice, {
       name: 'Club',
@@ -344,15 +380,15 @@ describe('who may', () => {
       () => install(visitor, actionId),
     ])
       await expect(attempt()).rejects.toMatchObject({ code: 'E-AUTH-FORBIDDEN', status: 403 })
-    expect((await catalogue(moderator)).map(({ name }) => name)).toEqual(['Notes'])
+    expect((await catalogue(moderator)).map(({ name }) => name).sort()).toEqual(['Club', 'Notes'])
+    // A guest is shown neither what was said to the community alone nor what members may read.
+    expect((await catalogue(server.client(club))).map(({ name }) => name)).toEqual(['Notes'])
     await server.relate(club, reader, { role: 'leader' })
     server.clock.advance(5_000)
     const leader = await visit(reader, club)
-    expect(await outcome(leader, shown.actionId)).toBe(unknown)
-    expect(await install(leader, actionId)).toMatchObject({ name: 'Notes' })
-    await server.relate(publisher, reader, { isBlocked: true })
-    expect(await catalogue(leader)).toEqual([])
+    for (const id of [actionId, shown.actionId]) expect(await outcome(leader, id)).toBe('installed')
     await remove(leader)
+    expect((await installed(leader)).map(({ name }) => name)).toEqual(['Club'])
   })
 })
 
@@ -451,14 +487,9 @@ describe('a package', () => {
     expect(await refusal({ fileId: `b1~${'A'.repeat(43)}` as FileId })).toBe('404 undefined')
   })
 
-  test('is inflated to its end before it is installed', async () => {
-    const { actionId } = await offerApp(alice, { entries: [{ path: 'x', bytes: 'x'.repeat(99), crc: 1 }] })
-    await expect(install(bob, actionId)).rejects.toMatchObject({
-      status: 400,
-      details: { reason: 'damaged', path: 'x' },
-    })
-    expect(await installed()).toEqual([])
-    expect(await used()).toBe(0)
+  test('is inflated to its end before it is offered', async () => {
+    const entries = [{ path: 'x', bytes: 'x'.repeat(99), crc: 1 }]
+    expect(await refusal({ entries })).toBe('400 damaged x')
   })
 })
 

@@ -21,6 +21,7 @@ export function installedView({ manifest, ...app }: InstalledApp): InstalledAppV
     ...(icon !== undefined && { icon }),
     ...(description !== undefined && { description }),
     fileType: appContentType(manifest),
+    ...(app.withdrawnAt !== undefined && { withdrawnAt: toIso(app.withdrawnAt) }),
     installedAt: toIso(app.installedAt),
     updatedAt: toIso(app.updatedAt),
   }

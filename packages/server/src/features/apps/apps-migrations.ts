@@ -10,6 +10,21 @@ export const appsMigrations: readonly Migration[] = [
   },
 ]
 
+export const heldOffersMigrations: readonly Migration[] = [
+  {
+    id: '0057_held_app_offers',
+    async up(schema) {
+      // Offers are those that a tenant holds, of any publisher.
+      for (const index of ['newest', 'by_publisher', 'by_action'])
+        await schema.dropIndex(`app_offers_${index}`)
+      const newest = ['tenant_id', 'publisher_tag', 'name', 'version_order', 'action_id']
+      await schema.createIndex('app_offers_newest', 'app_offers', newest)
+      await schema.dropIndex('installed_apps_updated')
+      await schema.addColumn('installed_apps', 'withdrawn_at', 'integer null')
+    },
+  },
+]
+
 async function createOffers(schema: MigrationSchema): Promise<void> {
   await schema.createTable(
     'app_offers',

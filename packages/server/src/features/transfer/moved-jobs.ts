@@ -82,7 +82,6 @@ export const stayingJobs: readonly string[] = [
   'actions.withdraw-signed',
   'admin.purge-tenant',
   'admin.sweep-purged',
-  'apps.offer-updates',
   'apps.update',
   'certificates.look',
   'certificates.order',

@@ -333,14 +333,14 @@ eachDialect('threads', (open) => {
     })
   })
 
-  test('APKG goes nowhere and has one attachment', async () => {
-    const { alice, sent } = await start()
+  test('APKG goes to the followers and has one attachment', async () => {
+    const { alice, bob, carol, sent } = await start()
     const fileId = `b1~${'A'.repeat(43)}`
     const offer = { type: 'APKG' as const, content: { name: 'chess', version: '1.0.0' } }
     expect(await alice.create({ ...offer, attachments: [fileId], visibility: 'P' })).toMatchObject({
       status: 'A',
     })
-    expect(sent).toEqual([])
+    expect(sent).toMatchObject([{ recipients: [bob.idTag, carol.idTag] }])
     for (const attachments of [[], [fileId, `b1~${'B'.repeat(42)}A`]])
       await expect(alice.create({ ...offer, attachments })).rejects.toEqual(fails('E-VALIDATION'))
   })

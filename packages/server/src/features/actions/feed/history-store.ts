@@ -40,6 +40,15 @@ export async function listPublished(reader: Reader, query: HistoryQuery): Promis
   return [...own, ...given].sort((one, other) => orderOf(other, one)).slice(0, query.limit)
 }
 
+/** The apps that the tenant offered before then and the viewer may read, newest first. */
+export async function listOffersBefore(
+  reader: Reader,
+  { since, ...query }: HistoryQuery,
+): Promise<HistoryRow[]> {
+  const offers = ownActions(reader, query).where('a.type', '=', 'APKG').where('a.created_at', '<', since)
+  return await toRows(newestOf(offers, query))
+}
+
 // For one thread; over all threads the caller keeps fewer.
 const commentsPerThread = 20
 
@@ -85,7 +94,14 @@ async function toRows(query: { execute(): Promise<TokenRow[]> }): Promise<Histor
   )
 }
 
-function publishedBy(reader: Reader, { viewer, since, now, limit }: HistoryQuery) {
+function publishedBy(reader: Reader, { since, ...query }: HistoryQuery) {
+  const published = ownActions(reader, query).where('a.type', '<>', 'CMNT').where('a.created_at', '>=', since)
+  return newestOf(published, query)
+}
+
+type Asked = Omit<HistoryQuery, 'since'>
+
+function ownActions(reader: Reader, { viewer, now }: Asked) {
   return (
     reader
       .tables<HistoryTables>()
@@ -99,17 +115,16 @@ function publishedBy(reader: Reader, { viewer, since, now, limit }: HistoryQuery
       ])
       .where('a.tenant_id', '=', reader.tenantId)
       .where('a.issuer_tag', '=', viewer.tenantTag)
-      .where('a.type', '<>', 'CMNT')
-      .where('a.created_at', '>=', since)
       .where('a.token', 'is not', null)
       // An action signed for the next second may still be replaced.
       .where('a.issued_at', '<=', now)
       .where(isLive('a', sql<number>`${now}`))
       .where(isReadableBy(viewer, 'a'))
-      .orderBy('a.created_at', 'desc')
-      .orderBy('a.seq', 'desc')
-      .limit(limit)
   )
+}
+
+function newestOf(actions: ReturnType<typeof ownActions>, { limit }: Asked) {
+  return actions.orderBy('a.created_at', 'desc').orderBy('a.seq', 'desc').limit(limit)
 }
 
 /** What members posted to the community and it has announced, without comments, which belong to the threads. */

@@ -147,6 +147,32 @@ eachDialect('the history of a tenant', (open) => {
     expect(readToken(later ?? '').payload.exp).toBeGreaterThan(Math.floor(lab.clock.now() / 1000))
   })
 
+  test('begins with the apps that were offered longer ago', async () => {
+    const { lab, alice } = await scene()
+    const offer = (version: string, visibility: 'P' | 'C') =>
+      alice.create({
+        type: 'APKG',
+        content: { name: 'Chess', version },
+        attachments: [`b1~${'A'.repeat(43)}`],
+        visibility,
+      })
+    await offer('1.0.0', 'P')
+    await offer('1.0.1', 'C')
+    const gone = await offer('1.0.2', 'P')
+    await alice.remove(gone.actionId)
+    await post(alice, 'Old')
+    lab.tick(40 * daySecs)
+    await post(alice, 'New')
+    await offer('1.1.0', 'P')
+    const said = async (range: object) =>
+      (await listHistory(historyOf(lab), { tenant: alice.tenant, caller: guest, ...range })).map((token) => {
+        const { content } = readToken(token).payload
+        return content?.text ?? content?.version
+      })
+    expect(await said({})).toEqual(['1.0.0', 'New', '1.1.0'])
+    expect(await said({ limit: 1 })).toEqual(['1.0.0', '1.1.0'])
+  })
+
   test('is bounded in comments: of a long thread it has the newest', async () => {
     const { lab, alice } = await scene()
     const { actionId } = await post(alice, 'Long')

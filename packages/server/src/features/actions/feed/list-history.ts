@@ -3,7 +3,7 @@ import { findViewer } from '#features/relations/index.ts'
 import type { Caller, Tenant } from '#infra/caller/index.ts'
 import type { Database } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
-import { type HistoryRow, listComments, listPublished } from './history-store.ts'
+import { type HistoryRow, listComments, listOffersBefore, listPublished } from './history-store.ts'
 
 export interface ListHistoryDeps {
   readonly db: Database
@@ -23,28 +23,28 @@ interface HistoryQuestion {
 // Fifty counts tokens take at most this, which is kept free for them.
 const countChars = 50_000
 
-/** What a tenant published lately and the caller may read: the newest, in the order of publication; then the comments
- * on it, oldest first; last the counts. An announcement follows the action that it announces. */
+/** What a tenant published lately and the caller may read: the newest, in the order of publication, after the apps that
+ * it has offered longer ago; then the comments on it, oldest first; last the counts. An announcement follows the action
+ * that it announces. */
 export async function listHistory(deps: ListHistoryDeps, question: HistoryQuestion): Promise<string[]> {
   const { tenant, caller, since = 0, limit = historyLimits.maxItems } = question
   const reader = deps.db.reader(tenant.tenantId)
   const now = nowSecs(deps.clock)
   const viewer = await findViewer(reader, tenant, caller)
   const budget = { chars: historyLimits.maxChars - countChars }
-  const published = newestWithin(
-    await listPublished(reader, {
-      viewer,
-      since: Math.max(since, now - historyLimits.maxAgeSecs),
-      now,
-      limit: Math.min(limit, historyLimits.maxItems),
-    }),
-    budget,
-  ).reverse()
+  const query = {
+    viewer,
+    since: Math.max(since, now - historyLimits.maxAgeSecs),
+    now,
+    limit: Math.min(limit, historyLimits.maxItems),
+  }
+  const published = newestWithin(await listPublished(reader, query), budget).reverse()
   const actionIds = published.map(({ actionId }) => actionId)
   const comments = await listComments(reader, { viewer, now, rootIds: actionIds })
   const said = newestWithin(comments.reverse().slice(0, historyLimits.maxComments), budget)
+  const offers = newestWithin(await listOffersBefore(reader, query), budget)
   return [
-    ...[...published, ...said.reverse()].flatMap(tokensOf),
+    ...[...offers.reverse(), ...published, ...said.reverse()].flatMap(tokensOf),
     ...(await deps.listCountTokens(tenant, actionIds)),
   ]
 }

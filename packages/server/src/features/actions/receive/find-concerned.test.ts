@@ -48,7 +48,7 @@ eachDialect('an action from elsewhere concerns', (open) => {
     expect(await concerned({ issuerTag: alice.idTag })).toEqual(['bob', 'carol'])
     expect(await concerned({ issuerTag: alice.idTag, type: 'REPOST' })).toEqual(['bob', 'carol'])
     expect(await concerned({ issuerTag: alice.idTag, audienceTag: 'x.example.org' })).toEqual([])
-    expect(await concerned({ issuerTag: alice.idTag, type: 'APKG' })).toEqual([])
+    expect(await concerned({ issuerTag: alice.idTag, type: 'APKG' })).toEqual(['bob', 'carol'])
   })
 
   describe('of the tenants that hold what it is about', () => {

@@ -29,7 +29,7 @@ export async function awaitAttachments(ports: ReceiveDeps, tx: Writer, arrival: 
   const { action, via, isFromStranger } = arrival
   const { actionId, issuerTag, attachments } = action
   // A stranger's attachments are fetched when somebody asks for them.
-  if (attachments.length === 0 || isFromStranger) return false
+  if (attachments.length === 0 || isFromStranger || hooksOf(action.type).isFetchedLater) return false
   // Members may read at the community what it announces; the issuer does not know them and may refuse.
   const sourceTag = via ?? issuerTag
   const awaited = await ports.attachments.queueFetches(tx, { issuerTag, attachments, sourceTag })

@@ -48,13 +48,14 @@ eachDialect('an action from elsewhere', (open) => {
     })
   })
 
-  test('is refused when it is an app package', async () => {
+  test('is shown at once when it is an app package, which is fetched by who installs it', async () => {
     const { alice, bob, know, send } = await start()
     const offer = { type: 'APKG', content: { name: 'Chess', version: '1' }, attachments: [fileId] }
     expect(await send(alice, bob, offer)).toEqual({ kind: 'stranger' })
     await know(bob, alice)
-    expect(await send(alice, bob, offer)).toEqual(refused('E-AUTH-FORBIDDEN'))
-    expect(await bob.list()).toEqual([])
+    expect(await send(alice, bob, { ...offer, attachments: [] })).toEqual(refused('E-VALIDATION'))
+    expect(await send(alice, bob, offer)).toEqual({ kind: 'stored' })
+    expect(await bob.list()).toMatchObject([{ type: 'APKG', status: 'A' }])
   })
 
   test('answers a request only if the request was addressed to its issuer', async () => {

@@ -44,7 +44,7 @@ function isTaken({ type, receiver, isKnown, setting, place }: Case): boolean {
   const isAddressed = place === 'addressed' || place === 'among the audience'
   switch (type) {
     case 'APKG':
-      return false
+      return isKnown
     case 'MSG':
       return isAddressed && (isKnown || setting === 'privacy.open_messages')
     case 'POST':

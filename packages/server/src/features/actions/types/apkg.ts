@@ -3,7 +3,7 @@ import { hasRole } from '#infra/caller/index.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 import type { TypeHooks } from './type-hooks.ts'
 
-/** App packages are offered on their issuer's server only; none is accepted from elsewhere. */
+/** Offers of app packages. What a package is worth is checked where it is offered and again where it is installed. */
 export const apkg: TypeHooks = {
   type: 'APKG',
   check({ attachments }) {
@@ -16,9 +16,7 @@ export const apkg: TypeHooks = {
     const described = await ports.appPackages.describe(reader, { tenant, caller, fileId, name, version })
     return { content: { ...body.content, ...described } }
   },
-  async admit() {
-    throw new Failure('E-AUTH-FORBIDDEN')
-  },
+  isFetchedLater: true,
 }
 
 function fileIdOf(attachment: string | undefined): FileId {

@@ -74,6 +74,8 @@ export interface TypeHooks {
   onReject?(scene: HookScene): Promise<void>
   /** The action that the target answers with. */
   answer?(action: StoredAction, verdict: 'accept' | 'reject'): ActionInput | undefined
+  /** Its attachments are fetched when somebody asks for them, not when it arrives. */
+  readonly isFetchedLater?: true
   /** A community that the action was posted to announces it to its members (ANNC). */
   readonly isAnnounced?: true
   /** To whom a receiver passes on the action or its deletion as it came, and to whom it announces a comment. */

@@ -1,39 +1,37 @@
 import { type ActionId, compareAppVersions } from '@kith/protocol'
 import { audit } from '#features/audit/index.ts'
-import {
-  findAccessibleFile,
-  findViewerNamed,
-  type HoldDeps,
-  holdBlob,
-  releaseBlob,
-  useBlobs,
-} from '#features/files/index.ts'
+import { type HoldDeps, holdBlob, releaseBlob, useBlobs } from '#features/files/index.ts'
+import { findViewer } from '#features/relations/index.ts'
+import type { StagedBlob } from '#infra/blobs/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
-import { serverTenant, type Writer } from '#infra/db/index.ts'
+import type { TenantId, Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import type { AppOffer } from '../offers/app-offer.ts'
-import { findOffer, findOfferedApp } from '../offers/offer-store.ts'
-import { findPublisher, type PublisherDeps } from '../offers/publishers.ts'
+import { findOffer } from '../offers/offer-store.ts'
 import { packageFault } from '../packages/package-fault.ts'
-import type { PackagePlace, Packages } from '../packages/packages.ts'
+import type { Packages } from '../packages/packages.ts'
 import type { AppPackage } from '../packages/read-package.ts'
+import { findPackage, type PackageSourceDeps } from './find-package.ts'
 import type { InstalledApp } from './installed-app.ts'
 import { countInstalled, findInstalled, putInstalled, setAutoUpdate } from './installed-app-store.ts'
 
-export interface InstallDeps extends PublisherDeps, HoldDeps {
+export interface InstallDeps extends PackageSourceDeps, HoldDeps {
+  readonly blobs: PackageSourceDeps['blobs']
   readonly packages: Packages
 }
 
 interface InstallRequest {
   readonly tenant: Tenant
   /** Who reads the offer. */
-  readonly caller: Pick<Identified, 'idTag'>
+  readonly caller: Identified
   readonly actionId: ActionId
   /** As before when absent. */
   readonly autoUpdate?: boolean | undefined
+  /** Nobody has looked at what the newer version asks for. */
+  readonly isByItself?: true
   readonly ip?: string | undefined
-  readonly signal?: AbortSignal | undefined
+  readonly signal: AbortSignal
 }
 
 const maxApps = 200
@@ -41,63 +39,66 @@ const maxApps = 200
 /** Installs an app that the caller may read the offer of, or brings it to the offered version: its package is checked,
  * copied to the tenant, and counted in its quota. */
 export async function installApp(deps: InstallDeps, request: InstallRequest): Promise<InstalledApp> {
-  const { db } = deps
   const { tenant, autoUpdate, signal } = request
-  const { offer, place } = await getOffered(deps, request)
-  const before = await findInstalled(db.reader(tenant.tenantId), offer)
+  const { tenantId } = tenant
+  const offer = await getOffer(deps, request)
+  const before = await findInstalled(deps.db.reader(tenantId), offer)
   if (before && isSame(before, offer))
-    return db.transact(tenant.tenantId, (tx) => chooseUpdates(tx, offer, autoUpdate))
+    return deps.db.transact(tenantId, (tx) => chooseUpdates(tx, offer, autoUpdate))
   if (before) assertNewer(before, offer)
-  const work = { asker: tenant.tenantId, place, promised: offer, signal }
-  return deps.packages.check(work, async (checked, source) => {
-    if (before) assertSameApp(before, checked)
-    let installed: InstalledApp | undefined
-    await holdBlob(deps, tenant.tenantId, { ...place, source, signal }, async (tx) => {
-      installed = await write(deps, tx, { ...request, offer, place, checked })
-    })
-    if (!installed) throw new TypeError('an app is written or refused')
-    return installed
+  using _turn = await deps.packages.takeTurn(tenantId, signal)
+  const { bytes, publisher } = await findPackage(deps, { tenant, offer, signal })
+  const change = { ...request, offer, publisherId: publisher?.tenantId }
+  let installed: InstalledApp | undefined
+  await holdBlob(deps, tenantId, bytes, async (staged) => {
+    const checked = await deps.packages.check({ asker: tenantId, file: staged, promised: offer, signal })
+    return async (tx) => {
+      installed = await write(deps, tx, { ...change, staged, checked })
+    }
   })
+  if (!installed) throw new TypeError('an app is written or refused')
+  return installed
 }
 
-/** The offer with the place of its package, when the caller may read both. */
-async function getOffered(
-  deps: InstallDeps,
+async function getOffer(
+  { db, clock }: InstallDeps,
   { tenant, caller, actionId }: InstallRequest,
-): Promise<{ readonly offer: AppOffer; readonly place: PackagePlace }> {
-  const unknown = () => new Failure('E-ACTION-NOTFOUND')
-  const now = nowSecs(deps.clock)
-  const reader = deps.db.reader(serverTenant)
-  const made = await findOfferedApp(reader, actionId)
-  const reading = { tenant, readerTag: caller.idTag }
-  const publisher = made && (await findPublisher(deps, reading, made.publisherId))
-  const offer = publisher && (await findOffer(reader, { publishers: [publisher], now, actionId }))
-  if (!offer) throw unknown()
-  const files = deps.db.reader(publisher.tenant.tenantId)
-  const who = await findViewerNamed(files, publisher.tenant, caller.idTag)
-  const found = await findAccessibleFile(files, who, { fileId: offer.fileId, now })
-  const { file } = found ?? {}
-  if (!file?.content || file.isCopy || file.status === 'D') throw unknown()
-  return {
-    offer,
-    place: { tenantId: publisher.tenant.tenantId, hash: file.content.hash, size: file.size },
-  }
+): Promise<AppOffer> {
+  const reader = db.reader(tenant.tenantId)
+  const viewer = await findViewer(reader, tenant, caller)
+  const offer = await findOffer(reader, { viewer, now: nowSecs(clock), actionId })
+  if (!offer) throw new Failure('E-ACTION-NOTFOUND')
+  return offer
 }
 
 function isSame({ fileId, manifest }: InstalledApp, offer: AppOffer): boolean {
   return fileId === offer.fileId && manifest.version === offer.version
 }
 
-function assertNewer({ manifest, publisherId }: InstalledApp, offer: AppOffer): void {
-  // The identity tag of the publisher may belong to another identity now.
-  if (publisherId !== undefined && publisherId !== offer.publisherId)
-    throw new Failure('E-STATE', { message: 'The installed app of this name is another publisher’s.' })
+function assertNewer({ manifest }: InstalledApp, offer: AppOffer): void {
   if (compareAppVersions(offer.version, manifest.version) <= 0)
     throw new Failure('E-STATE', { message: 'The installed version is not older.' })
 }
 
+/** The identity tag of the publisher may belong to another identity now. */
+function assertSamePublisher(before: InstalledApp, publisherId: TenantId | undefined): void {
+  if (before.publisherId !== undefined && before.publisherId !== publisherId)
+    throw new Failure('E-STATE', { message: 'The installed app of this name is another publisher’s.' })
+}
+
 function assertSameApp({ manifest }: InstalledApp, checked: AppPackage): void {
   if (manifest.id !== checked.manifest.id) throw packageFault('id-changed')
+}
+
+/** What an app may ask for is what somebody has agreed to by installing it. */
+function assertAsksNoMore({ manifest }: InstalledApp, checked: AppPackage): void {
+  const { capabilities: agreed = [] } = manifest
+  const { capabilities = [] } = checked.manifest
+  if (capabilities.every((one) => agreed.includes(one))) return
+  throw new Failure('E-VALIDATION', {
+    message: 'The newer version asks for more than the installed one.',
+    details: { reason: 'asks-more' },
+  })
 }
 
 async function chooseUpdates(
@@ -114,49 +115,46 @@ async function chooseUpdates(
 
 interface Checked extends InstallRequest {
   readonly offer: AppOffer
-  readonly place: PackagePlace
+  readonly publisherId: TenantId | undefined
+  readonly staged: StagedBlob
   readonly checked: AppPackage
 }
 
 /** Another request may have installed the app meanwhile. */
-async function write(
-  deps: InstallDeps,
-  tx: Writer,
-  { caller, autoUpdate, ip, offer, place, checked }: Checked,
-): Promise<InstalledApp> {
+async function write(deps: InstallDeps, tx: Writer, change: Checked): Promise<InstalledApp> {
+  const { caller, autoUpdate, ip, offer, publisherId, staged, checked } = change
   const before = await findInstalled(tx, offer)
   if (before && isSame(before, offer)) return chooseUpdates(tx, offer, autoUpdate)
-  if (before) {
-    assertNewer(before, offer)
-    assertSameApp(before, checked)
-  } else if ((await countInstalled(tx)) >= maxApps)
+  if (before) assertFollows(before, change)
+  else if ((await countInstalled(tx)) >= maxApps)
     throw new Failure('E-STATE', { message: 'The tenant has as many apps as it may have.' })
+  const { publisherTag, actionId, fileId } = offer
+  const { manifest, entries } = checked
   const now = nowSecs(deps.clock)
   const installed: InstalledApp = {
-    publisherTag: offer.publisherTag,
-    publisherId: offer.publisherId,
-    manifest: checked.manifest,
-    actionId: offer.actionId,
-    fileId: offer.fileId,
-    hash: place.hash,
+    ...{ publisherTag, publisherId, manifest, actionId, fileId },
+    hash: staged.hash,
     autoUpdate: autoUpdate ?? before?.autoUpdate ?? false,
+    withdrawnAt: undefined,
     installedAt: before?.installedAt ?? now,
     updatedAt: now,
   }
-  await useBlobs(tx, [{ ...place, kind: 'others' }])
-  await putInstalled(tx, installed, checked.entries)
+  await useBlobs(tx, [{ hash: staged.hash, size: staged.size, kind: 'others' }])
+  await putInstalled(tx, installed, entries)
   if (before) await releaseBlob(tx, before.hash, now)
-  const { name, version } = checked.manifest
+  const { name, version } = manifest
   await audit(deps, tx, {
     event: before ? 'app.upgraded' : 'app.installed',
     actorTag: caller.idTag,
     ip,
-    details: {
-      publisherTag: offer.publisherTag,
-      name,
-      version,
-      ...(before && { from: before.manifest.version }),
-    },
+    details: { publisherTag, name, version, ...(before && { from: before.manifest.version }) },
   })
   return installed
+}
+
+function assertFollows(before: InstalledApp, { offer, publisherId, checked, isByItself }: Checked): void {
+  assertSamePublisher(before, publisherId)
+  assertNewer(before, offer)
+  assertSameApp(before, checked)
+  if (isByItself) assertAsksNoMore(before, checked)
 }

@@ -1,5 +1,4 @@
 import type { ActionId, AppManifest, FileId, IdTag } from '@kith/protocol'
-import { type SqlBool, sql } from 'kysely'
 import type { BlobHash } from '#infra/blobs/index.ts'
 import { type Reader, statement, type TenantId, type Writer } from '#infra/db/index.ts'
 import type { ZipEntry } from '#infra/zip/index.ts'
@@ -17,6 +16,7 @@ interface AppRow {
   file_id: string
   blob_hash: string
   auto_update: number
+  withdrawn_at: number | null
   manifest: string
   entries: string
   installed_at: number
@@ -34,6 +34,7 @@ const described = [
   'file_id',
   'blob_hash',
   'auto_update',
+  'withdrawn_at',
   'manifest',
   'installed_at',
   'updated_at',
@@ -95,6 +96,7 @@ export async function putInstalled(
     file_id: app.fileId,
     blob_hash: app.hash,
     auto_update: Number(app.autoUpdate),
+    withdrawn_at: app.withdrawnAt ?? null,
     manifest: JSON.stringify(manifest),
     entries: packEntries(entries),
     updated_at: app.updatedAt,
@@ -134,28 +136,15 @@ export async function deleteInstalled(tx: Writer, app: AppName): Promise<void> {
     .execute()
 }
 
-/** NOTE: over all tenants: those who have this app of a publisher of this server and want newer versions of it. */
-export async function listUpdated(
-  reader: Reader,
-  query: {
-    readonly publisherId: TenantId
-    readonly name: string
-    readonly after: TenantId
-    readonly limit: number
-  },
-): Promise<TenantId[]> {
-  const rows = await reader
+/** Notes that the offer of an installed app is over. `at`: Unix seconds. */
+export async function setWithdrawn(tx: Writer, actionId: ActionId, at: number): Promise<void> {
+  await tx
     .tables<AppTables>()
-    .selectFrom('installed_apps')
-    .select('tenant_id')
-    .where('publisher_id', '=', query.publisherId)
-    .where('name', '=', query.name)
-    .where('tenant_id', '>', query.after)
-    .where(sql<SqlBool>`auto_update = 1`)
-    .orderBy('tenant_id')
-    .limit(query.limit)
+    .updateTable('installed_apps')
+    .set({ withdrawn_at: at })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('action_id', '=', actionId)
     .execute()
-  return rows.map((row) => row.tenant_id as TenantId)
 }
 
 interface FileValues {
@@ -202,6 +191,7 @@ function fromRow(row: Pick<AppRow, (typeof described)[number]>): InstalledApp {
     fileId: row.file_id as FileId,
     hash: row.blob_hash as BlobHash,
     autoUpdate: row.auto_update === 1,
+    withdrawnAt: row.withdrawn_at ?? undefined,
     installedAt: row.installed_at,
     updatedAt: row.updated_at,
   }

@@ -1,9 +1,7 @@
 import type { ActionId, AppCapability, FileId, IdTag } from '@kith/protocol'
-import type { TenantId } from '#infra/db/index.ts'
 
-/** An app as its publisher's APKG action offers it. */
+/** An app as an APKG action that the tenant holds offers it. */
 export interface AppOffer {
-  readonly publisherId: TenantId
   readonly publisherTag: IdTag
   readonly actionId: ActionId
   readonly name: string

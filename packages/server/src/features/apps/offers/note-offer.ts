@@ -1,66 +1,68 @@
-import { type ActionId, isAppVersion, parseFileId } from '@kith/protocol'
+import { appNamePattern, isAppVersion, parseFileId } from '@kith/protocol'
 import { type ActionChange, searchTextOf } from '#features/actions/index.ts'
 import type { Writer } from '#infra/db/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
-import { offerUpdatesJob } from '../apps-jobs.ts'
+import { type Clock, nowSecs } from '#lib/clock.ts'
+import { updateAppJob } from '../apps-jobs.ts'
+import { findInstalled, setWithdrawn } from '../install/installed-app-store.ts'
 import type { AppOffer } from './app-offer.ts'
 import { deleteOffer, deleteOldOffers, insertOffer } from './offer-store.ts'
 
 // Each version of an app is read by every list of apps that has it.
 const keptVersions = 50
+const nameForm = new RegExp(appNamePattern)
 
-/** Lists the app that a published APKG action offers, and queues its installation where `autoUpdate` is set. */
+/** Lists the app that an APKG action offers, whether the tenant has made the action or received it, and queues its
+ * installation where `autoUpdate` is set. */
 export async function noteOffer(
   { jobs }: { readonly jobs: Pick<Jobs, 'enqueue'> },
   tx: Writer,
-  change: ActionChange,
+  { action }: Pick<ActionChange, 'action'>,
 ): Promise<void> {
-  const offer = await listOffer(tx, change)
-  if (!offer) return
+  const offer = await listOffer(tx, action)
+  if (!offer || !(await findInstalled(tx, offer))?.autoUpdate) return
   const { actionId } = offer
-  await jobs.enqueue(tx, offerUpdatesJob, { actionId, after: 0 }, { subject: actionId })
+  await jobs.enqueue(tx, updateAppJob, { actionId }, { dedupKey: actionId })
 }
 
-/** Lists the app that a published APKG action offers. Nothing is installed for that: the action may be an old one,
- * which its tenant has brought along. */
-export async function listOffer(
-  tx: Writer,
-  change: Pick<ActionChange, 'tenant' | 'action'>,
-): Promise<AppOffer | undefined> {
-  const offer = offerOf(tx, change)
+/** Lists the app that an APKG action offers. Nothing is installed for that: the action may be an old one, which its
+ * tenant has brought along. */
+export async function listOffer(tx: Writer, action: ActionChange['action']): Promise<AppOffer | undefined> {
+  const offer = offerOf(action)
   if (!offer) return undefined
   await insertOffer(tx, { ...offer, words: wordsOf(offer) })
-  await deleteOldOffers(tx, offer.name, keptVersions)
+  await deleteOldOffers(tx, offer, keptVersions)
   return offer
 }
 
-/** Withdraws the offer of an action that was deleted or has expired. */
-export async function dropOffer(tx: Writer, { action }: ActionChange): Promise<void> {
-  if (action.type === 'APKG') await deleteOffer(tx, action.actionId as ActionId)
+/** Forgets the offer of an action that was deleted or has expired; who has the app installed keeps it. */
+export async function dropOffer(
+  { clock }: { readonly clock: Clock },
+  tx: Writer,
+  { action }: Pick<ActionChange, 'action'>,
+): Promise<void> {
+  if (action.type !== 'APKG') return
+  await deleteOffer(tx, action.actionId)
+  await setWithdrawn(tx, action.actionId, nowSecs(clock))
 }
 
-function offerOf(
-  tx: Writer,
-  { tenant, action }: Pick<ActionChange, 'tenant' | 'action'>,
-): AppOffer | undefined {
-  const { type, actionId, content, attachments, createdAt } = action
+/** What another server signed may have a name or a version that nobody could install. */
+function offerOf({
+  type,
+  actionId,
+  issuerTag,
+  content,
+  attachments,
+  createdAt,
+}: ActionChange['action']): AppOffer | undefined {
   const fileId = parseFileId(attachments[0] ?? '')
-  if (type !== 'APKG' || action.issuerTag !== tenant.idTag || !content || !fileId) return undefined
-  const { name, version, description, tags, capabilities } = content as unknown as Omit<AppOffer, 'tags'> & {
-    readonly tags?: readonly string[]
-  }
-  if (!isAppVersion(version)) return undefined
+  if (type !== 'APKG' || !content || !fileId) return undefined
+  const said = content as unknown as Partial<AppOffer> & Pick<AppOffer, 'name' | 'version'>
+  const { name, version, description, tags = [], capabilities = [] } = said
+  if (!nameForm.test(name) || !isAppVersion(version)) return undefined
   return {
-    publisherId: tx.tenantId,
-    publisherTag: tenant.idTag,
-    actionId,
-    name,
-    version,
-    fileId,
-    capabilities,
-    description,
-    tags: tags ?? [],
-    createdAt,
+    ...{ publisherTag: issuerTag, actionId, name, version, fileId, createdAt },
+    ...{ capabilities, description, tags },
   }
 }
 

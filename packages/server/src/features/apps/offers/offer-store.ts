@@ -1,10 +1,9 @@
 import type { ActionId, AppCapability, CursorPage, FileId, IdTag, OffsetPage } from '@kith/protocol'
 import { type Expression, type SqlBool, sql } from 'kysely'
 import type { ReadableTables } from '#features/relations/index.ts'
-import { contains, keysetPage, type Reader, type TenantId, type Writer } from '#infra/db/index.ts'
+import { contains, keysetPage, type Reader, type Writer } from '#infra/db/index.ts'
 import type { AppOffer } from './app-offer.ts'
-import { isOffered, isOfferedTo, isOfOneOf, isShadowed } from './offer-predicate.ts'
-import type { Publisher } from './publishers.ts'
+import { isOffered, isShadowed, type OfferReader } from './offer-predicate.ts'
 import { versionOrder } from './version-order.ts'
 
 interface OfferRow {
@@ -24,7 +23,7 @@ interface OfferRow {
 
 export type OfferTables = ReadableTables & { app_offers: OfferRow }
 
-/** Offers an app of the tenant. `words`: what it is found by, each after a space. */
+/** Notes an offer that the tenant holds. `words`: what it is found by, each after a space. */
 export async function insertOffer(tx: Writer, offer: AppOffer & { readonly words: string }): Promise<void> {
   await tx
     .tables<OfferTables>()
@@ -56,12 +55,17 @@ export async function deleteOffer(tx: Writer, actionId: ActionId): Promise<void>
     .execute()
 }
 
-/** Withdraws all but the newest versions of an app of the tenant. */
-export async function deleteOldOffers(tx: Writer, name: string, kept: number): Promise<void> {
+/** Forgets all but the newest versions of an app. */
+export async function deleteOldOffers(
+  tx: Writer,
+  { publisherTag, name }: Pick<AppOffer, 'publisherTag' | 'name'>,
+  kept: number,
+): Promise<void> {
   await tx
     .tables<OfferTables>()
     .deleteFrom('app_offers')
     .where('tenant_id', '=', tx.tenantId)
+    .where('publisher_tag', '=', publisherTag)
     .where('name', '=', name)
     .where((row) =>
       row(
@@ -71,6 +75,7 @@ export async function deleteOldOffers(tx: Writer, name: string, kept: number): P
           .selectFrom('app_offers as newest')
           .select('newest.version_order')
           .where('newest.tenant_id', '=', tx.tenantId)
+          .where('newest.publisher_tag', '=', publisherTag)
           .where('newest.name', '=', name)
           .orderBy('newest.version_order', 'desc')
           .offset(kept - 1)
@@ -80,45 +85,31 @@ export async function deleteOldOffers(tx: Writer, name: string, kept: number): P
     .execute()
 }
 
-/** NOTE: over all tenants, without a check of who may read the action. */
-export async function findOfferedApp(
+/** The offer that an action makes, whoever may read it. */
+export async function findNoted(
   reader: Reader,
   actionId: ActionId,
-): Promise<Pick<AppOffer, 'publisherId' | 'publisherTag' | 'name' | 'version'> | undefined> {
+): Promise<Pick<AppOffer, 'publisherTag' | 'name' | 'version'> | undefined> {
   const row = await reader
     .tables<OfferTables>()
     .selectFrom('app_offers')
-    .select(['tenant_id', 'publisher_tag', 'name', 'version'])
+    .select(['publisher_tag', 'name', 'version'])
+    .where('tenant_id', '=', reader.tenantId)
     .where('action_id', '=', actionId)
     .executeTakeFirst()
-  if (!row) return undefined
-  const { name, version } = row
-  return {
-    publisherId: row.tenant_id as TenantId,
-    publisherTag: row.publisher_tag as IdTag,
-    name,
-    version,
-  }
+  return row && { publisherTag: row.publisher_tag as IdTag, name: row.name, version: row.version }
 }
 
-interface OfferQuery {
-  readonly publishers: readonly Publisher[]
-  /** Unix seconds. */
-  readonly now: number
-}
-
-/** NOTE: over all tenants: the offer, when one of these publishers makes it and its reader may read it. */
+/** The offer that an action makes, when it is shown to the reader. */
 export async function findOffer(
   reader: Reader,
-  { publishers, now, actionId }: OfferQuery & { readonly actionId: ActionId },
+  { actionId, ...to }: OfferReader & { readonly actionId: ActionId },
 ): Promise<AppOffer | undefined> {
-  const row = await offersTo(reader, { publishers, now })
-    .where('o.action_id', '=', actionId)
-    .executeTakeFirst()
+  const row = await offersTo(reader, to).where('o.action_id', '=', actionId).executeTakeFirst()
   return row && fromRow(row)
 }
 
-function offersTo(reader: Reader, { publishers, now }: OfferQuery) {
+function offersTo(reader: Reader, to: OfferReader) {
   return reader
     .tables<OfferTables>()
     .selectFrom('app_offers as o')
@@ -126,13 +117,11 @@ function offersTo(reader: Reader, { publishers, now }: OfferQuery) {
       join.onRef('a.tenant_id', '=', 'o.tenant_id').onRef('a.action_id', '=', 'o.action_id'),
     )
     .select(shown)
-    .where(isOfOneOf(publishers))
-    .where(isOffered('a', now))
-    .where(isOfferedTo(publishers, { offer: 'o', action: 'a' }))
+    .where('o.tenant_id', '=', reader.tenantId)
+    .where(isOffered(to, 'o', 'a'))
 }
 
 const shown = [
-  'o.tenant_id',
   'o.action_id',
   'o.publisher_tag',
   'o.name',
@@ -144,13 +133,14 @@ const shown = [
   'o.created_at',
 ] as const
 
-export interface OfferListing extends OfferQuery {
+export interface OfferListing extends OfferReader {
   /** Beginnings of words, all of which an offer must have. */
   readonly words: readonly string[]
+  readonly isEmpty: boolean
   readonly limit: number
 }
 
-/** NOTE: over all tenants: of each app the newest version that the reader may read, the newest offer first. */
+/** Of each app the newest version that is shown to the reader, the newest offer first. */
 export async function pageOffers(
   reader: Reader,
   { cursor, ...listing }: OfferListing & { readonly cursor: string | undefined },
@@ -184,17 +174,17 @@ export async function listOffersFrom(
   return { items: rows.map(fromRow), total: Number(total), offset, limit }
 }
 
-function newestOffers(reader: Reader, { words, ...query }: OfferListing) {
-  return offersTo(reader, query)
-    .where(sql<SqlBool>`not ${isShadowed(query)}`)
+function newestOffers(reader: Reader, { words, isEmpty, ...to }: OfferListing) {
+  return offersTo(reader, to)
+    .where(sql<SqlBool>`not ${isShadowed(to)}`)
+    .where(isEmpty ? sql<SqlBool>`1 = 0` : sql<SqlBool>`1 = 1`)
     .where((row) =>
       row.and(words.map((word): Expression<SqlBool> => contains(reader.dialect, 'o.words', ` ${word}`))),
     )
 }
 
-function fromRow(row: Pick<OfferRow, Exclude<keyof OfferRow, 'version_order' | 'words'>>): AppOffer {
+function fromRow(row: Omit<OfferRow, 'tenant_id' | 'version_order' | 'words'>): AppOffer {
   return {
-    publisherId: row.tenant_id as TenantId,
     publisherTag: row.publisher_tag as IdTag,
     actionId: row.action_id as ActionId,
     name: row.name,

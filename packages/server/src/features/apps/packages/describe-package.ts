@@ -1,16 +1,18 @@
 import { appNamePattern, isAppVersion } from '@kith/protocol'
 import type { AppPackages } from '#features/actions/index.ts'
 import { getFile } from '#features/files/index.ts'
+import type { BlobStore } from '#infra/blobs/index.ts'
 import { ownerOf } from '#infra/caller/index.ts'
 import type { Database } from '#infra/db/index.ts'
 import type { Clock } from '#lib/clock.ts'
-import { invalid } from '#lib/failure.ts'
+import { Failure, invalid } from '#lib/failure.ts'
 import { packageFault } from './package-fault.ts'
 import type { Packages } from './packages.ts'
 
 interface DescribeDeps {
   readonly db: Database
   readonly clock: Clock
+  readonly blobs: Pick<BlobStore, 'openLocal'>
   readonly packages: Packages
 }
 
@@ -24,10 +26,13 @@ export function appPackages(deps: DescribeDeps): AppPackages {
       if (!isAppVersion(version)) throw invalid('/content/version', 'must be a version by SemVer 2.0')
       const { file } = await getFile(deps, { tenant, caller, fileId })
       if (!file.content || file.isCopy) throw packageFault('not-a-zip')
-      const place = { tenantId: tenant.tenantId, hash: file.content.hash, size: file.size }
-      const { manifest } = await deps.packages.describe({
+      const { hash } = file.content
+      using _turn = await deps.packages.takeTurn(tenant.tenantId)
+      await using local = await deps.blobs.openLocal(tenant.tenantId, hash)
+      if (!local) throw new Failure('E-UNAVAILABLE', { cause: new Error(`blob ${hash} is missing`) })
+      const { manifest } = await deps.packages.check({
         asker: tenant.tenantId,
-        place,
+        file: { path: local.path, size: file.size },
         promised: { name, version },
       })
       return { capabilities: manifest.capabilities ?? [] }

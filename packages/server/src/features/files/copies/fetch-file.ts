@@ -1,8 +1,7 @@
 import type { FileId, IdTag } from '@kith/protocol'
 import type { Static } from 'typebox'
-import type { BlobStore, StagedBlob } from '#infra/blobs/index.ts'
+import type { StagedBlob } from '#infra/blobs/index.ts'
 import type { TenantId } from '#infra/db/index.ts'
-import type { Egress } from '#infra/egress/index.ts'
 import type { JobContext, Jobs } from '#infra/jobs/index.ts'
 import { sniffType } from '#infra/media/index.ts'
 import { nowSecs } from '#lib/clock.ts'
@@ -25,22 +24,15 @@ import {
   deadly,
   fetchDescriptor,
   fetchOriginal,
+  findSource,
+  type RemoteDeps,
   retryable,
   type Source,
 } from './remote-file.ts'
 import { isWanted } from './unfetched-file-store.ts'
 
-export interface FetchDeps extends ReserveDeps {
-  readonly blobs: Pick<BlobStore, 'stage'>
+export interface FetchDeps extends ReserveDeps, RemoteDeps {
   readonly jobs: Pick<Jobs, 'enqueue'>
-  readonly egress: Egress
-  readonly findServer: (
-    ownerTag: IdTag,
-  ) => Promise<
-    { kind: 'found'; serverUrl: string } | { kind: 'unknown'; isGone?: true } | { kind: 'unreachable' }
-  >
-  /** A proxy token of the tenant for the owner of the file. */
-  readonly proxyToken: (tenantId: TenantId, target: IdTag) => Promise<string>
 }
 
 // Larger originals are left where they are until somebody asks for them (docs/protocol/files.md).
@@ -105,18 +97,6 @@ export async function fetchFile(
 /** What is here as somebody else's stays theirs, whoever has the same bytes. */
 function isCopyOf(file: StoredFile, ownerTag: IdTag): boolean {
   return file.isCopy && file.ownerTag === ownerTag
-}
-
-async function findSource(
-  deps: FetchDeps,
-  { tenantId, fileId, sourceTag }: Wanted,
-  signal: AbortSignal,
-): Promise<Source> {
-  const server = await deps.findServer(sourceTag)
-  if (server.kind === 'unknown' && server.isGone) throw deadly('the owner is not known')
-  if (server.kind !== 'found') throw retryable('the owner’s server cannot be reached')
-  const bearer = await deps.proxyToken(tenantId, sourceTag)
-  return { url: `${server.serverUrl}/api/files/${fileId}`, bearer, signal }
 }
 
 /** Notes what there is to fetch when somebody asks for it. */

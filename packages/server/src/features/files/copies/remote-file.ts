@@ -1,4 +1,4 @@
-import { FileDescriptor, type FileId } from '@kith/protocol'
+import { FileDescriptor, type FileId, type IdTag } from '@kith/protocol'
 import { Compile } from 'typebox/compile'
 import type { BlobHash, BlobStore, StagedBlob } from '#infra/blobs/index.ts'
 import type { TenantId } from '#infra/db/index.ts'
@@ -7,6 +7,18 @@ import { JobVerdict } from '#infra/jobs/index.ts'
 import { typeWithoutBytes } from '#infra/media/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { blobFileId, type Commitment, isFileName } from '../file.ts'
+
+export interface RemoteDeps {
+  readonly blobs: Pick<BlobStore, 'stage'>
+  readonly egress: Pick<Egress, 'request' | 'stream'>
+  readonly findServer: (
+    ownerTag: IdTag,
+  ) => Promise<
+    { kind: 'found'; serverUrl: string } | { kind: 'unknown'; isGone?: true } | { kind: 'unreachable' }
+  >
+  /** A proxy token of the tenant for the owner of the file. */
+  readonly proxyToken: (tenantId: TenantId, target: IdTag) => Promise<string>
+}
 
 /** A file on the server of its owner. */
 export interface Source {
@@ -32,6 +44,23 @@ const base64url16 = /^[A-Za-z0-9_-]{22}$/
 const base64url32 = /^[A-Za-z0-9_-]{43}$/
 // What will be the same however often it is tried.
 const finalReasons: ReadonlySet<EgressError['reason']> = new Set(['refused', 'redirect'])
+
+/** Where a file is read on the server of `sourceTag`. */
+export async function findSource(
+  deps: RemoteDeps,
+  {
+    tenantId,
+    fileId,
+    sourceTag,
+  }: Record<'fileId', FileId> & Record<'sourceTag', IdTag> & Record<'tenantId', TenantId>,
+  signal: AbortSignal,
+): Promise<Source> {
+  const server = await deps.findServer(sourceTag)
+  if (server.kind === 'unknown' && server.isGone) throw deadly('the owner is not known')
+  if (server.kind !== 'found') throw retryable('the owner’s server cannot be reached')
+  const bearer = await deps.proxyToken(tenantId, sourceTag)
+  return { url: `${server.serverUrl}/api/files/${fileId}`, bearer, signal }
+}
 
 /** What the owner's server says of a file, if it fits to the id. */
 export async function fetchDescriptor(
