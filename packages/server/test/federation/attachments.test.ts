@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import type { RequestListener } from 'node:http'
 import {
   createAction,
   createFile,
@@ -13,9 +11,9 @@ import {
   uploadFile,
 } from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { serveFile } from '#harness/foreign-file.ts'
 import type { ForeignServer } from '#harness/foreign-server.ts'
 import { type Person, TestNetwork } from '#harness/test-network.ts'
-import { labBytes } from '#harness/test-seed.ts'
 import { feedOf, follow, post } from './acts.ts'
 
 const photo = new URL('../fixtures/images/photo.jpg', import.meta.url)
@@ -34,29 +32,8 @@ describe('an attachment of a server that', () => {
   })
   afterAll(() => network[Symbol.asyncDispose]())
 
-  /** A file as its owner's server describes it, with the bytes that it sends. */
-  function serve(content: Buffer, sent = content, described: Record<string, unknown> = {}) {
-    const saltBytes = labBytes(16)
-    const hash = createHash('sha256').update(content).digest()
-    const [salt, sha256] = [saltBytes.toString('base64url'), hash.toString('base64url')]
-    const commitment = createHash('sha256').update('blob').update(saltBytes).update(hash)
-    const fileId = `b1~${commitment.digest('base64url')}`
-    const descriptor = {
-      fileId,
-      contentType: 'image/jpeg',
-      fileName: 'photo.jpg',
-      size: content.length,
-      variants: [],
-    }
-    const data = { ...descriptor, createdAt: '2026-01-01T00:00:00.000Z', sha256, salt, ...described }
-    const listener: RequestListener = ({ url = '' }, answer) => {
-      if (url.endsWith('/descriptor'))
-        answer.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ data }))
-      else answer.writeHead(200, { 'content-type': 'image/jpeg' }).end(sent)
-    }
-    foreign.onRequest = listener
-    return fileId
-  }
+  const serve = (content: Buffer, sent = content, described: Record<string, unknown> = {}) =>
+    serveFile(foreign, { content, sent, described })
   const send = async (fileId: string) => {
     const members = {
       audienceTag: bob.idTag,
