@@ -46,6 +46,7 @@ export const appPackageFaults = {
   'unknown-method': 'The package is compressed by a method other than deflate.',
   zip64: 'The package is a zip64 archive.',
   damaged: 'The package is damaged or contradicts itself.',
+  'nested-archive': 'The package contains another zip archive.',
   'manifest-missing': 'The package has no app.json at its root.',
   'manifest-too-large': 'The app.json is too large.',
   'manifest-not-json': 'The app.json is not JSON without duplicate members.',

@@ -1,17 +1,26 @@
-import type { FileHandle } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { RandomAccessReader } from 'yauzl'
 
 const blockBytes = 64 * 1024
 
+/** Reads bytes at any place, as a `FileHandle` does; fewer where they end. */
+export interface ZipReader {
+  read(
+    target: Buffer,
+    offset: number,
+    length: number,
+    position: number,
+  ): Promise<{ readonly bytesRead: number }>
+}
+
 /** Reads a file for yauzl, which asks for a few bytes at a time: in blocks, of which the last one is kept. */
 export class BlockReader extends RandomAccessReader {
-  readonly #file: FileHandle
+  readonly #file: ZipReader
   readonly #thrown = Promise.withResolvers<never>()
   #start = 0
   #block = Buffer.alloc(0)
 
-  constructor(file: FileHandle) {
+  constructor(file: ZipReader) {
     super()
     this.#file = file
     this.#thrown.promise.catch(() => undefined)

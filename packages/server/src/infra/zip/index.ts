@@ -1,5 +1,5 @@
 export { inflateEntry } from './inflate-entry.ts'
-export { readZipIndex, type ZipSource } from './read-zip-index.ts'
+export { readZipIndex, type ZipSource, zipInMemory } from './read-zip-index.ts'
 export { readEntry, readRange, verifyEntries } from './verify-entries.ts'
 export { writeZipStream, type ZipPart } from './write-zip-stream.ts'
 export { type ZipEntry, ZipFault, type ZipFaultReason, type ZipPolicy } from './zip-entry.ts'

@@ -1,14 +1,21 @@
-import type { FileHandle } from 'node:fs/promises'
 import { type Entry, fromRandomAccessReaderPromise, type ZipFile } from 'yauzl'
-import { BlockReader } from './block-reader.ts'
+import { BlockReader, type ZipReader } from './block-reader.ts'
 import { assertNoOverlap, type DataPlace, placeOf } from './local-headers.ts'
 import { type ZipEntry, ZipFault, type ZipPolicy } from './zip-entry.ts'
 import { decodePath, ZipPaths } from './zip-paths.ts'
 
-/** An archive on disk. */
+/** An archive: on disk a `FileHandle` reads it. */
 export interface ZipSource {
-  readonly file: FileHandle
+  readonly file: ZipReader
   readonly size: number
+}
+
+/** An archive in memory. */
+export function zipInMemory(bytes: Buffer): ZipSource {
+  const read: ZipReader['read'] = async (target, offset, length, position) => ({
+    bytesRead: bytes.copy(target, offset, position, position + length),
+  })
+  return { file: { read }, size: bytes.length }
 }
 
 const endRecordBytes = 22
@@ -101,6 +108,7 @@ const maxFieldBytes = 1024
 const typeBits = 0o170000
 const regularFile = 0o100000
 const directory = 0o040000
+const dosDirectory = 0x10
 
 function assertTaken(entry: Entry, name: string, policy: ZipPolicy): void {
   const { compressionMethod, uncompressedSize, compressedSize } = entry
@@ -109,6 +117,7 @@ function assertTaken(entry: Entry, name: string, policy: ZipPolicy): void {
   if (entry.generalPurposeBitFlag & encryptionFlags) throw new ZipFault('encrypted', name)
   if (!(compressionMethod in methods)) throw new ZipFault('unknown-method', name)
   if (type !== 0 && type !== (isDirectory ? directory : regularFile)) throw new ZipFault('symlink', name)
+  if (entry.externalFileAttributes & dosDirectory && !isDirectory) throw new ZipFault('symlink', name)
   if (entry.extraFields.some(({ id }) => id === zip64Field)) throw new ZipFault('zip64', name)
   if (entry.extraFieldLength > maxFieldBytes || entry.fileCommentLength > maxFieldBytes)
     throw new ZipFault('damaged', name)

@@ -6,8 +6,11 @@ import { type ZipEntry, ZipFault } from './zip-entry.ts'
 // Inflated at once in well below a millisecond; a stream for each would take longer than its bytes.
 const smallBytes = 64 * 1024
 
+// Of a zip's first entry, and of one without entries.
+const archiveStarts = ['PK\x03\x04', 'PK\x05\x06'].map((text) => Buffer.from(text, 'latin1'))
+
 /** Inflates every entry and compares it with its size and checksum, in constant memory and in turns of the event loop.
- * Throws a `ZipFault` for the first that differs. */
+ * Throws a `ZipFault` for the first that differs, or is an archive itself. */
 export async function verifyEntries(
   source: ZipSource,
   entries: readonly ZipEntry[],
@@ -15,8 +18,10 @@ export async function verifyEntries(
 ): Promise<void> {
   for (const entry of entries.toSorted((a, b) => a.offset - b.offset)) {
     signal?.throwIfAborted()
-    if (entry.size <= smallBytes && entry.compressedSize <= smallBytes) await readEntry(source, entry)
-    else await drain(source, entry)
+    const isSmall = entry.size <= smallBytes && entry.compressedSize <= smallBytes
+    const start = isSmall ? await readEntry(source, entry) : await drain(source, entry)
+    if (archiveStarts.some((signature) => start.subarray(0, signature.length).equals(signature)))
+      throw new ZipFault('nested-archive', entry.path)
   }
 }
 
@@ -28,13 +33,16 @@ export async function readEntry({ file }: ZipSource, entry: ZipEntry): Promise<B
   return inflateWhole(stored, entry)
 }
 
-async function drain(source: ZipSource, entry: ZipEntry): Promise<void> {
+/** Reads an entry for its checksum alone; its first bytes are kept. */
+async function drain(source: ZipSource, entry: ZipEntry): Promise<Buffer> {
   const stored = Readable.from(readRange(source, entry.offset, entry.compressedSize), { objectMode: false })
-  for await (const _chunk of inflateEntry(stored, entry)) {
-    // Read for its checksum alone.
-  }
+  let start = Buffer.alloc(0)
+  for await (const chunk of inflateEntry(stored, entry))
+    if (start.length < startBytes) start = Buffer.concat([start, chunk.subarray(0, startBytes)])
+  return start
 }
 
+const startBytes = 4
 const chunkBytes = 256 * 1024
 
 /** Bytes of an archive, piece by piece: streams of a `FileHandle` leave a listener on it each. */

@@ -22,6 +22,7 @@ export type ZipFaultReason =
   | 'unknown-method'
   | 'zip64'
   | 'damaged'
+  | 'nested-archive'
 
 /** The archive cannot be taken. `path` is the entry it is about. */
 export class ZipFault extends Error {

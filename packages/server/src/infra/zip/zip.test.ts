@@ -10,7 +10,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { runsOf } from '#harness/property-runs.ts'
 import { descriptorFlag, type MadeEntry, u32, utf8Flag, zipArchive } from '#harness/zip-archive.ts'
 import { inflateEntry } from './inflate-entry.ts'
-import { readZipIndex } from './read-zip-index.ts'
+import { readZipIndex, zipInMemory } from './read-zip-index.ts'
 import { readEntry, verifyEntries } from './verify-entries.ts'
 import { type ZipEntry, ZipFault, type ZipPolicy } from './zip-entry.ts'
 
@@ -72,6 +72,18 @@ describe('An archive', () => {
       expect(await readEntry(source, entry)).toEqual(Buffer.from(files[at]?.bytes ?? ''))
   })
 
+  test('in memory is read like one on disk, and may have what only looks like an archive', async () => {
+    const made = ['P', 'PK', 'PK\x03', 'PK\x03\x05', ' PK\x03\x04'].map((bytes, at) => ({
+      path: `${at}`,
+      bytes,
+    }))
+    const source = zipInMemory(zipArchive([...made, { path: 'long', bytes: noise }]))
+    const entries = await readZipIndex(source, policy)
+    await verifyEntries(source, entries)
+    expect(entries).toHaveLength(6)
+    expect(`${await readEntry(source, entries[3]!)}`).toBe('PK\x03\x05')
+  })
+
   test('of many large files leaves nothing behind on its handle', async () => {
     const made = Array.from({ length: 12 }, (_, at) => ({ path: `${at}`, bytes: noise.subarray(0, 70_000) }))
     const source = await sourceOf(zipArchive(made))
@@ -106,6 +118,7 @@ describe('An archive', () => {
   })
 
   const link = (0o120777 << 16) >>> 0
+  const directory = (0o040755 << 16) >>> 0
   const encrypted = { ...page, flags: 1 }
   const zip64 = Buffer.concat([Buffer.from([1, 0, 8, 0]), Buffer.alloc(8)])
   const zeros = Buffer.alloc(100_000)
@@ -240,6 +253,29 @@ describe('An archive', () => {
       'with another checksum before the data',
       'damaged: index.html',
       zipArchive([{ ...page, local: { crc: 0 } }]),
+    ],
+    ['with an archive', 'nested-archive: a.png', zipArchive([page, { path: 'a.png', bytes: first }])],
+    ['with an archive of nothing', 'nested-archive: a', zipArchive([{ path: 'a', bytes: zipArchive([]) }])],
+    [
+      'with a large archive',
+      'nested-archive: a',
+      zipArchive([{ path: 'a', bytes: Buffer.concat([first, noise]), method: 0 }]),
+    ],
+    [
+      'with a large deflated archive',
+      'nested-archive: a',
+      zipArchive([{ path: 'a', bytes: Buffer.concat([first, noise]) }]),
+    ],
+    [
+      'with a file that says it is a directory',
+      'symlink: x',
+      zipArchive([{ path: 'x', attributes: directory }]),
+    ],
+    ['with a file that DOS has for a directory', 'symlink: x', zipArchive([{ path: 'x', attributes: 0x10 }])],
+    [
+      'with a directory of bytes that it does not tell of',
+      'damaged',
+      zipArchive([{ path: 'x/', stored: Buffer.from('y'), method: 0 }]),
     ],
     ['with an offset beyond its end', 'damaged', zipArchive([{ ...page, offset: 0xfffffff0 }])],
     ['with sizes beyond its end', 'ratio: x', zipArchive([{ path: 'x', size: 0xfffffff0, method: 8 }])],
