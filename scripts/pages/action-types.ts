@@ -144,6 +144,7 @@ interface JsonSchema {
   readonly minLength?: number
   readonly maxLength?: number
   readonly maxItems?: number
+  readonly maxProperties?: number
   readonly minimum?: number
   readonly maximum?: number
   readonly description?: string
@@ -163,11 +164,13 @@ function contentTable({ content }: ActionType): string[] {
 function shown(schema: JsonSchema): string {
   if (schema['x-decode'] === 'timestamp') return `Unix seconds up to ${maxTimestamp}, or ISO 8601 with a zone`
   if (schema.enum) return `one of ${listed(schema.enum.map(code))}`
-  if (schema.items) return `at most ${schema.maxItems} of: ${shown(schema.items)}`
   if (schema.type === 'integer') return `a whole number, ${schema.minimum} to ${schema.maximum}`
   const { minLength = 0, maxLength, description } = schema
+  const meaning = description === undefined ? '' : `: ${description}`
+  if (schema.items) return `at most ${schema.maxItems} of: ${shown(schema.items)}${meaning.replace(':', ';')}`
+  if (schema.type === 'object') return `an object of at most ${schema.maxProperties} texts${meaning}`
   const length = maxLength === undefined ? '' : `, ${minLength} to ${maxLength} characters`
-  return `text${length}${description === undefined ? '' : `: ${description}`}`
+  return `text${length}${meaning}`
 }
 
 function listed(words: readonly string[]): string | undefined {

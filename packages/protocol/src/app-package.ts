@@ -19,17 +19,24 @@ export const appPackageLimits = {
 /** Where the manifest lies in a package. */
 export const appManifestPath = 'app.json'
 
-/** What an app may ask its host to open. */
-export const appCapabilities = ['crdt', 'rtdb'] as const
+/** What an app may ask its host for: documents of these kinds, and the bytes of the file that it was opened on. */
+export const appCapabilities = ['crdt', 'rtdb', 'files:read'] as const
 export type AppCapability = (typeof appCapabilities)[number]
 
 /** Names of apps: one segment of a path, which is neither `.` nor `..`, without control characters. */
 export const appNamePattern = '^(?!\\.{1,2}$)[^/\\u0000-\\u001f\\u007f-\\u009f]+$'
 
+const contentTypePrefix = 'application/vnd.kith.app.'
+// As the API takes it.
+const maxContentTypeLength = 127
+
+/** An app whose files could not carry its id is none that can be used. */
+export const maxAppIdLength = maxContentTypeLength - contentTypePrefix.length
+
 /** The content type of the files that an app works on. A shared file keeps it, so that on another server an app of the same id
  * opens the file, whoever has published that app there. */
 export function appContentType({ id }: Pick<AppManifest, 'id'>): string {
-  return `application/vnd.kith.app.${id}`
+  return `${contentTypePrefix}${id}`
 }
 
 /** What may be wrong with a package: `details.reason` of the answer, and the sentence that goes with it. */

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox'
+import { AppDescriptions, AppFileTypes, AppTitles } from '../app-manifest.ts'
 import { appCapabilities } from '../app-package.ts'
 import { contract } from '../contract.ts'
 import { ActionIdParam, DomainParam, FileIdParam, filteredPageQuery, IsoTime, Words } from '../schemas.ts'
@@ -7,7 +8,7 @@ import { byteConditions } from './files.ts'
 const tag = 'Apps'
 
 const Capabilities = Type.Array(Words(appCapabilities), {
-  description: 'What the app may ask its host to open',
+  description: 'What the app may ask its host for; a host says what it offers',
 })
 
 const offered = {
@@ -36,7 +37,10 @@ export const InstalledApp = Type.Object({
   autoUpdate: Type.Boolean({ description: 'Newer versions are installed when they are offered' }),
   entry: Type.String({ description: 'Path of the page that is opened, in the package' }),
   icon: Type.Optional(Type.String({ description: 'Path of a picture in the package' })),
-  fileType: Type.String({ description: 'The content type of the files that it opens' }),
+  fileType: Type.String({ description: 'The content type of its own files' }),
+  titles: Type.Optional(AppTitles),
+  descriptions: Type.Optional(AppDescriptions),
+  fileTypes: Type.Optional(AppFileTypes),
   withdrawnAt: Type.Optional(
     Type.String({ description: 'When the publisher took the offer back: it stays installed (ISO 8601)' }),
   ),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { acceptName, isVisibleName } from './visible-name.ts'
+import { acceptName, isVisibleName, isVisibleText } from './visible-name.ts'
 
 test.each(['Alice', 'Zoë 🏴󠁧󠁢󠁥󠁮󠁧󠁿 👩‍👩‍👧', 'نیم‌فاصله', 'नमस्ते', '…', 'x'.repeat(100), '😀'.repeat(100)])(
   '%j is a name',
@@ -33,4 +33,18 @@ test.each([
 
 test('is kept without the spaces around it', () => {
   expect(acceptName('  Anne B. \n')).toBe('Anne B.')
+})
+
+test.each([
+  ['lines', 'One.\r\n\n\tTwo.', true],
+  ['a mark of direction', 'מחברת\u200f!', true],
+  ['more than a name', 'x'.repeat(1_000), true],
+  ['nothing', '', false],
+  ['lines of nothing', '\n\u200b', false],
+  ['an override of the direction', 'a\u202eb', false],
+  ['an isolate', 'a\u2066b', false],
+  ['an escape', '\u001b[31mAnne', false],
+  ['half a character', 'Ann\ud800e', false],
+])('%s: text, or not', (_, text, isText) => {
+  expect(isVisibleText(text)).toBe(isText)
 })

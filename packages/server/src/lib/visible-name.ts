@@ -12,6 +12,14 @@ export function isVisibleName(name: string): boolean {
   return [...name].length <= maxLength && name.isWellFormed() && !unfit.test(name) && drawn.test(name)
 }
 
+// A text has lines, and marks that text from right to left needs; it begins no other direction.
+const unfitInText = /[^\P{Cc}\t\n\r]|[\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
+
+/** Visible text of any length, as people describe things. */
+export function isVisibleText(text: string): boolean {
+  return text.isWellFormed() && !unfitInText.test(text) && drawn.test(text)
+}
+
 /** The name as it is kept, without spaces around it. `E-VALIDATION` at `path` for what is no visible text. */
 export function acceptName(name: string, path = '/name'): string {
   const trimmed = name.trim()

@@ -10,6 +10,7 @@ import {
   emptyTrash,
   type FileId,
   getAccessToken,
+  getAction,
   getAuditLog,
   getProxyToken,
   getUsage,
@@ -454,6 +455,8 @@ describe('a package', () => {
     ])
   const plain = { id: 'a', name: 'Notes', version: '1.0.0', entry: 'index.html' }
   const json = JSON.stringify(plain)
+  const twice = ['crdt', 'crdt']
+  const turned = 'gpj.\u202eexe'
 
   test.each<[string, string, Parameters<typeof offerApp>[1]]>([
     ['no archive', '400 not-a-zip', { bytes: Buffer.from('hello') }],
@@ -477,6 +480,33 @@ describe('a package', () => {
     ['a path of another system', '400 bad-path a\\b', { entries: [{ path: 'a\\b' }] }],
     ['decomposed letters', '400 bad-path Zoe\u0308', { entries: [{ path: 'Zoe\u0308' }] }],
     ['paths that differ by case', '400 duplicate-path MAIN.js', { entries: [{ path: 'MAIN.js' }] }],
+    ['a manifest in capitals', '400 duplicate-path App.json', { entries: [{ path: 'App.json' }] }],
+    [
+      'a manifest named after a byte order mark',
+      '400 manifest-missing',
+      { bytes: zipArchive([{ path: '\ufeffapp.json', bytes: json }]) },
+    ],
+    ['a capability twice', '400 manifest-invalid /capabilities', { manifest: { capabilities: twice } }],
+    [
+      'a language that is none',
+      '400 manifest-invalid /titles/de_AT',
+      { manifest: { titles: { de_AT: 'x' } } },
+    ],
+    ['a title of nothing', '400 manifest-invalid /titles/de', { manifest: { titles: { de: '\u200b' } } }],
+    ['a title turned around', '400 manifest-invalid /titles/en', { manifest: { titles: { en: turned } } }],
+    ['a title of two lines', '400 manifest-invalid /titles/en', { manifest: { titles: { en: 'a\nb' } } }],
+    [
+      'a description of nothing',
+      '400 manifest-invalid /description',
+      { manifest: { description: ' \u2800' } },
+    ],
+    [
+      'a description turned around',
+      '400 manifest-invalid /descriptions/en',
+      { manifest: { descriptions: { de: 'a', en: turned } } },
+    ],
+    ['a name turned around', '400 manifest-invalid /name', { name: turned }],
+    ['file types of anything', '400 manifest-invalid /fileTypes/0', { manifest: { fileTypes: ['*/*'] } }],
   ])('is not offered with %s', async (_, expected, offer) => {
     expect(await refusal(offer)).toBe(expected)
   })
@@ -485,6 +515,36 @@ describe('a package', () => {
     for (const content of [{ name: 'a/b' }, { name: '..' }, { name: 'a\u0007' }, { version: '1.0' }])
       expect(await refusal({ content })).toBe('400 undefined')
     expect(await refusal({ fileId: `b1~${'A'.repeat(43)}` as FileId })).toBe('404 undefined')
+  })
+
+  test('says why its manifest is none', async () => {
+    const issues = [{ path: '/id', message: expect.stringContaining('pattern') }]
+    await expect(offerApp(alice, { manifest: { id: 'A b' } })).rejects.toMatchObject({ details: { issues } })
+    const long = { titles: { [`${'x'.repeat(10_000)}\ud800`]: 'x' } }
+    const error = await offerApp(alice, { manifest: long }).catch(({ details }) => details)
+    expect(JSON.stringify(error).length).toBeLessThan(1_000)
+  })
+
+  test('says what else its offer and the installed app show, whatever the publisher says', async () => {
+    const said = {
+      titles: { de: 'Notizen', ar: 'ملاحظات' },
+      descriptions: { de: 'Für alles,\nwas zu notieren ist.', he: 'מחברת\u200f!' },
+      fileTypes: ['text/*'],
+      capabilities: ['crdt', 'files:read'],
+    }
+    const other = { titles: { en: 'Bank' }, fileTypes: ['image/*'], capabilities: ['rtdb'], more: 1 }
+    const manifest = { ...said, unknown: true }
+    const entries = [{ path: '__MACOSX/._index.html', bytes: 'x' }]
+    const { actionId } = await offerApp(alice, { manifest, entries, content: other })
+    const shown = async (id: ActionId) => (await alice.call(getAction, { params: { actionId: id } })).data
+    const named = { name: 'Notes', version: '1.0.0', more: 1 }
+    expect((await shown(actionId)).content).toEqual({ ...named, ...said })
+    expect(await install(bob, actionId)).toMatchObject(said)
+    const plainly = await offerApp(alice, { version: '1.0.1', content: other })
+    const content = { ...named, version: '1.0.1', capabilities: [] }
+    expect((await shown(plainly.actionId)).content).toEqual(content)
+    const app = await install(bob, plainly.actionId)
+    for (const member of ['titles', 'descriptions', 'fileTypes']) expect(app).not.toHaveProperty(member)
   })
 
   test('is inflated to its end before it is offered', async () => {

@@ -1,4 +1,4 @@
-import type { ActionId, AppCapability, AttachedFile, FileId, FileType, IdTag } from '@kith/protocol'
+import type { ActionId, AppManifest, AttachedFile, FileId, FileType, IdTag } from '@kith/protocol'
 import type { Caller, Identified, Tenant } from '#infra/caller/index.ts'
 import type { Reader, Writer } from '#infra/db/index.ts'
 import type { StoredAction } from './action.ts'
@@ -36,10 +36,14 @@ export interface FileShares {
   drop(tx: Writer, share: Pick<StoredAction, 'subject' | 'issuerTag'>): Promise<void>
 }
 
+/** The members of an offer that its package says. */
+export type DescribedPackage = Pick<AppManifest, 'titles' | 'descriptions' | 'fileTypes'> &
+  Required<Pick<AppManifest, 'capabilities'>>
+
 /** The packages that APKG actions offer. */
 export interface AppPackages {
-  /** What the package says of itself. Fails with `E-FILE-NOTFOUND` unless the caller may read it, and with `E-VALIDATION`
-   * when it is no package, or another one than the offer says. */
+  /** What the package says of itself. Fails with `E-FILE-NOTFOUND` unless the caller may read it, and with
+   * `E-VALIDATION` when it is no package, or another one than the offer says. */
   describe(
     reader: Reader,
     offer: {
@@ -49,7 +53,7 @@ export interface AppPackages {
       readonly name: string
       readonly version: string
     },
-  ): Promise<{ readonly capabilities: readonly AppCapability[] }>
+  ): Promise<DescribedPackage>
 }
 
 /** The attachments of actions. */

@@ -31,7 +31,7 @@ export { type ListHistoryDeps, listHistory } from './feed/list-history.ts'
 export { findPublicPost, listPublicPosts } from './feed/public-posts.ts'
 export { indexActions, unindexActions } from './feed/reindex-actions.ts'
 export { searchTextOf, searchWords } from './feed/search-text.ts'
-export type { AppPackages, Attachments, FileShares } from './file-ports.ts'
+export type { AppPackages, Attachments, DescribedPackage, FileShares } from './file-ports.ts'
 export { findSendable } from './find-sendable.ts'
 export {
   announceLaterJob,

@@ -13,13 +13,26 @@ export function offerView(offer: AppOffer): OfferedApp {
 }
 
 export function installedView({ manifest, ...app }: InstalledApp): InstalledAppView {
-  const { name, version, capabilities = [], entry, icon, description } = manifest
+  const {
+    name,
+    version,
+    capabilities = [],
+    entry,
+    icon,
+    description,
+    titles,
+    descriptions,
+    fileTypes,
+  } = manifest
   const { publisherTag, actionId, fileId, autoUpdate } = app
   return {
     ...{ appName: name, name, publisherTag, version, actionId, fileId },
     ...{ status: 'A', capabilities, autoUpdate, entry },
     ...(icon !== undefined && { icon }),
     ...(description !== undefined && { description }),
+    ...(titles && { titles }),
+    ...(descriptions && { descriptions }),
+    ...(fileTypes && { fileTypes }),
     fileType: appContentType(manifest),
     ...(app.withdrawnAt !== undefined && { withdrawnAt: toIso(app.withdrawnAt) }),
     installedAt: toIso(app.installedAt),

@@ -51,7 +51,8 @@ async function makeFolder(folder: string): Promise<void> {
 /** An app of its own: another id, and a first version. */
 async function rename(folder: string, id: string): Promise<AppManifest> {
   const file = join(folder, 'app.json')
-  const manifest = { ...(JSON.parse(await readFile(file, 'utf8')) as AppManifest), id, name: titleOf(id) }
+  const { titles: _, ...example } = JSON.parse(await readFile(file, 'utf8')) as AppManifest
+  const manifest = { ...example, id, name: titleOf(id) }
   await writeFile(file, `${JSON.stringify({ ...manifest, version: '0.1.0' }, undefined, 2)}\n`)
   return { ...manifest, version: '0.1.0' }
 }

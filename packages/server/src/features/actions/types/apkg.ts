@@ -1,7 +1,16 @@
 import { type FileId, parseFileId } from '@kith/protocol'
 import { hasRole } from '#infra/caller/index.ts'
 import { Failure, invalid } from '#lib/failure.ts'
+import type { DescribedPackage } from '../file-ports.ts'
 import type { TypeHooks } from './type-hooks.ts'
+
+// What the caller says of these is not believed.
+const ofManifest: ReadonlySet<string> = new Set<keyof DescribedPackage>([
+  'titles',
+  'descriptions',
+  'fileTypes',
+  'capabilities',
+])
 
 /** Offers of app packages. What a package is worth is checked where it is offered and again where it is installed. */
 export const apkg: TypeHooks = {
@@ -11,10 +20,12 @@ export const apkg: TypeHooks = {
   },
   async prepare({ ports, reader, tenant, caller, body }) {
     if (caller && !hasRole(caller, 'leader')) throw new Failure('E-AUTH-FORBIDDEN')
-    const { name, version } = body.content as { readonly name: string; readonly version: string }
+    const content = body.content as { readonly name: string; readonly version: string }
+    const { name, version } = content
     const fileId = fileIdOf(body.attachments[0])
     const described = await ports.appPackages.describe(reader, { tenant, caller, fileId, name, version })
-    return { content: { ...body.content, ...described } }
+    const given = Object.entries(content).filter(([member]) => !ofManifest.has(member))
+    return { content: { ...Object.fromEntries(given), ...described } }
   },
   isFetchedLater: true,
 }

@@ -1,5 +1,5 @@
-import { appNamePattern, isAppVersion } from '@kith/protocol'
-import type { AppPackages } from '#features/actions/index.ts'
+import { type AppManifest, appNamePattern, isAppVersion } from '@kith/protocol'
+import type { AppPackages, DescribedPackage } from '#features/actions/index.ts'
 import { getFile } from '#features/files/index.ts'
 import type { BlobStore } from '#infra/blobs/index.ts'
 import { ownerOf } from '#infra/caller/index.ts'
@@ -35,7 +35,16 @@ export function appPackages(deps: DescribeDeps): AppPackages {
         file: { path: local.path, size: file.size },
         promised: { name, version },
       })
-      return { capabilities: manifest.capabilities ?? [] }
+      return described(manifest)
     },
+  }
+}
+
+function described({ titles, descriptions, fileTypes, capabilities = [] }: AppManifest): DescribedPackage {
+  return {
+    ...(titles && { titles }),
+    ...(descriptions && { descriptions }),
+    ...(fileTypes && { fileTypes }),
+    capabilities,
   }
 }

@@ -1,15 +1,7 @@
-import {
-  AppManifest,
-  appManifestPath,
-  appPackageLimits,
-  appPathKey,
-  isAppPath,
-  readJson,
-} from '@kith/protocol'
-import { Compile } from 'typebox/compile'
+import { type AppManifest, appManifestPath, appPackageLimits, appPathKey, isAppPath } from '@kith/protocol'
 import { readEntry, readZipIndex, type ZipEntry, type ZipPolicy, type ZipSource } from '#infra/zip/index.ts'
-import { hasAmbiguousMembers } from './member-names.ts'
 import { explainZipFault, packageFault } from './package-fault.ts'
+import { parseManifest } from './parse-manifest.ts'
 
 /** A package as its directory and its manifest describe it. */
 export interface AppPackage {
@@ -25,8 +17,6 @@ const policy: ZipPolicy = {
   isPath: isAppPath,
   keyOf: appPathKey,
 }
-
-const form = Compile(AppManifest)
 
 /** Reads directory and manifest, and nothing else. Fails with `E-VALIDATION` when it is no package. */
 export async function readPackage(source: ZipSource): Promise<AppPackage> {
@@ -45,23 +35,7 @@ async function readManifest(source: ZipSource, entries: readonly ZipEntry[]): Pr
   if (!entry) throw packageFault('manifest-missing')
   const largest = appPackageLimits.manifestBytes
   if (entry.size > largest || entry.compressedSize > largest) throw packageFault('manifest-too-large')
-  const read = readJson(await readEntry(source, entry), parse)
-  if ('problem' in read) throw packageFault('manifest-not-json')
-  const { value } = read
-  if (form.Check(value)) return known(value)
-  throw packageFault('manifest-invalid', form.Errors(value)[0]?.instancePath)
-}
-
-/** The manifest without unknown members, whose size the schema does not limit. */
-function known(manifest: AppManifest): AppManifest {
-  const members = Object.entries(manifest).filter(([name]) => Object.hasOwn(AppManifest.properties, name))
-  return Object.fromEntries(members) as AppManifest
-}
-
-function parse(text: string): unknown {
-  const value: unknown = JSON.parse(text)
-  if (hasAmbiguousMembers(text)) throw new SyntaxError('members are not told apart by their names')
-  return value
+  return parseManifest(await readEntry(source, entry))
 }
 
 function assertNamed(entries: readonly ZipEntry[], { entry, icon }: AppManifest): void {

@@ -6,6 +6,11 @@ import { complain, element, onSubmit, run, say, text } from './browser.js'
 const pageSize = 50
 const typeOf = { crdt: 'CRDT', rtdb: 'RTDB' }
 
+/** What its files are; an app that opens no documents has none. */
+function kindOf({ capabilities }) {
+  return capabilities.find((capability) => capability in typeOf)
+}
+
 export function linkTo(fileId) {
   return `?file=${encodeURIComponent(fileId)}`
 }
@@ -20,7 +25,7 @@ export async function showFiles(app) {
     version,
     publisher: installed.publisherTag,
   }).trim()
-  element('uses').hidden = installed.capabilities.length === 0
+  element('uses').hidden = kindOf(installed) === undefined
   element('chooser').hidden = false
   document.title = name
   onSubmit('new-form', () => makeFile(app))
@@ -86,9 +91,8 @@ async function untilThere(fileId) {
 
 async function makeFile({ installed }) {
   say(text('working'))
-  const [kind] = installed.capabilities
   const body = {
-    fileTp: typeOf[kind],
+    fileTp: typeOf[kindOf(installed)],
     fileName: element('new-name').value.trim() || text('unnamedFile'),
     contentType: installed.fileType,
   }

@@ -70,7 +70,7 @@ async function signIn({ services, features }: RunningServer): Promise<string> {
 }
 
 async function openFile(baseUrl: string, token: string, manifest: AppManifest): Promise<DevData['file']> {
-  const [kind] = manifest.capabilities ?? []
+  const kind = manifest.capabilities?.find((capability) => capability !== 'files:read')
   if (kind === undefined) return undefined
   const client = createClient({ baseUrl, token })
   const contentType = appContentType(manifest)
