@@ -507,6 +507,8 @@ describe('a package', () => {
     ],
     ['a name turned around', '400 manifest-invalid /name', { name: turned }],
     ['file types of anything', '400 manifest-invalid /fileTypes/0', { manifest: { fileTypes: ['*/*'] } }],
+    ['another checksum', '400 damaged x', { entries: [{ path: 'x', bytes: 'x', crc: 1 }] }],
+    ['an archive in it', '400 nested-archive x/y', { entries: [{ path: 'x/y', bytes: appPackage() }] }],
   ])('is not offered with %s', async (_, expected, offer) => {
     expect(await refusal(offer)).toBe(expected)
   })
@@ -550,6 +552,24 @@ describe('a package', () => {
   test('is inflated to its end before it is offered', async () => {
     const entries = [{ path: 'x', bytes: 'x'.repeat(99), crc: 1 }]
     expect(await refusal({ entries })).toBe('400 damaged x')
+  })
+
+  test('whose bytes have changed since is not installed', async () => {
+    const bytes = randomBytes(9_000)
+    const { actionId } = await offerApp(alice, { entries: [{ path: 'x', bytes, method: 0 }] })
+    const { services, features } = server.running
+    const tenant = await features.identity.tenants.find(publisher as IdTag)
+    const dir = join(services.config.dataDir, 'blobs', `${tenant?.tenantId}`)
+    const [blob = ''] = (await readdir(dir, { recursive: true })).filter((path) => path.length > 60)
+    const stored = await readFile(join(dir, blob))
+    stored[stored.indexOf(bytes)]! ^= 1
+    await writeFile(join(dir, blob), stored)
+    await expect(install(bob, actionId)).rejects.toMatchObject({
+      code: 'E-UNAVAILABLE',
+      status: 503,
+    })
+    expect(await installed()).toEqual([])
+    expect(await used()).toBe(0)
   })
 })
 

@@ -42,8 +42,8 @@ export type DescribedPackage = Pick<AppManifest, 'titles' | 'descriptions' | 'fi
 
 /** The packages that APKG actions offer. */
 export interface AppPackages {
-  /** What the package says of itself. Fails with `E-FILE-NOTFOUND` unless the caller may read it, and with
-   * `E-VALIDATION` when it is no package, or another one than the offer says. */
+  /** Checks the package, and answers what it says of itself. Fails with `E-FILE-NOTFOUND` unless the caller may read
+   * it, and with `E-VALIDATION` when it is no package, or another one than the offer says. */
   describe(
     reader: Reader,
     offer: {

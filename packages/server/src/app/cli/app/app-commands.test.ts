@@ -1,8 +1,9 @@
-import { mkdir, open, readFile, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, open, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { appPackageLimits, appPathKey, createApiKey, isAppPath, listInstalledApps } from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { CommandLine } from '#harness/command-line.ts'
+import { startOrigin } from '#harness/origin-server.ts'
 import { TestServer } from '#harness/test-server.ts'
 import { readEntry, readZipIndex } from '#infra/zip/index.ts'
 
@@ -50,6 +51,7 @@ describe('kith app init', () => {
     const { manifest } = await line.json('app', 'init', folder, '--template', 'todo')
     expect(manifest).toMatchObject({ id: 'shopping-list', name: 'Shopping list', version: '0.1.0' })
     expect(JSON.parse(await readFile(join(folder, 'app.json'), 'utf8'))).toEqual(manifest)
+    expect(manifest).not.toHaveProperty('titles')
     expect(await readFile(join(folder, 'src/main.ts'), 'utf8')).toContain("from '@kith/app'")
   })
 
@@ -118,6 +120,12 @@ describe('kith app pack', () => {
     ['with a link', 'symlink', (folder) => symlink('/etc/passwd', join(folder, 'passwords.txt'))],
     ['with names that clash', 'duplicate-path', (folder) => writeFile(join(folder, 'INDEX.html'), '')],
     ['with a name that is none', 'bad-path', (folder) => writeFile(join(folder, 'a\\b.txt'), '')],
+    [
+      'with a member twice in its manifest',
+      'manifest-not-json',
+      (folder) => writeFile(join(folder, 'app.json'), '{"id":"a","id":"b"}'),
+    ],
+    ['with a title of nothing', 'manifest-invalid', (folder) => change(folder, { titles: { en: '\u200b' } })],
   ])('refuses a folder %s', async (_what, reason, spoil) => {
     const line = await openLine()
     const folder = await init(line)
@@ -126,6 +134,25 @@ describe('kith app pack', () => {
     const said = await line.run(['app', 'pack', place, '--json'])
     expect(said).toMatchObject({ exitCode: 1, out: '' })
     expect(JSON.parse(said.err).error).toMatchObject({ code: 'E-VALIDATION', details: { reason } })
+  })
+
+  test('says which file is an archive, and leaves no package behind', async () => {
+    const line = await openLine()
+    const folder = await init(line)
+    await writeFile(join(folder, 'data.bin'), 'PK\x03\x04')
+    const { exitCode, err } = await line.run(['app', 'pack', folder])
+    expect(exitCode).toBe(1)
+    expect(err).toContain('The package contains another zip archive.')
+    expect(err).toMatch(/reason: nested-archive\n.*path: data\.bin\n/)
+    expect((await readdir(folder)).filter((name) => name.endsWith('.zip'))).toEqual([])
+  })
+
+  test('says what is wrong with a manifest', async () => {
+    const line = await openLine()
+    const folder = await init(line)
+    await change(folder, { titles: { DE: 'x' } })
+    const { err } = await line.run(['app', 'pack', folder])
+    expect(err).toContain('issues: path /titles/DE, message ')
   })
 
   test('says what does not compile', async () => {
@@ -208,6 +235,19 @@ describe('kith app publish', () => {
     const { error } = JSON.parse(said.err)
     expect(error.code).toBe(code)
     expect(error.message).toMatch(new RegExp(`^${more[1] ?? url} ${words}`))
+  })
+
+  test('says which file a server refuses, and why', async () => {
+    const details = { reason: 'nested-archive', path: 'a.bin' }
+    const error = { code: 'E-VALIDATION', message: 'The package contains another zip archive.', details }
+    await using other = await startOrigin((_, answer) => {
+      answer.writeHead(400, { 'content-type': 'application/json' })
+      answer.end(JSON.stringify({ error, time: 1, reqId: 'x' }))
+    })
+    const line = await openLine({ KITH_TOKEN: token })
+    const { err } = await line.run(['app', 'publish', await init(line), '--server', other.url])
+    expect(err).toContain(`${other.url} answers: ${error.message}`)
+    expect(err).toMatch(/reason: nested-archive\n.*path: a\.bin\n/)
   })
 
   test('says that a server answers without https', async () => {

@@ -8,7 +8,7 @@ export const packApp: Command = {
   name: 'app pack',
   summary: 'Bundle an app and pack it into a zip that servers install.',
   description:
-    'FOLDER is the folder with `app.json`, the present one when absent. TypeScript that pages name (`<script type="module" src="src/main.ts">`) is bundled with what it imports; everything else is packed as it is, but `src`, `node_modules`, files that begin with a dot, `package.json`, `tsconfig.json`, `*.ts`, `*.md` and `*.zip`. The same folder makes the same bytes. Manifest and limits are checked as a server does.',
+    'FOLDER is the folder with `app.json`, the present one when absent. TypeScript that pages name (`<script type="module" src="src/main.ts">`) is bundled with what it imports; everything else is packed as it is, but `src`, `node_modules`, files that begin with a dot, `package.json`, `tsconfig.json`, `*.ts`, `*.md` and `*.zip`. The same folder makes the same bytes. The package is checked as a server does; nothing is written where it is refused.',
   positionals: ['[FOLDER]'],
   options: {
     out: {

@@ -1,10 +1,10 @@
 import { open } from 'node:fs/promises'
 import { appPackageLimits } from '@kith/protocol'
 import type { TenantId } from '#infra/db/index.ts'
-import { verifyEntries, type ZipSource } from '#infra/zip/index.ts'
+import type { ZipSource } from '#infra/zip/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { Gate, GateFullError, type GateLimits } from '#lib/gate.ts'
-import { explainZipFault, packageFault } from './package-fault.ts'
+import { packageFault } from './package-fault.ts'
 import { type AppPackage, readPackage } from './read-package.ts'
 
 /** What an offer says of its package. */
@@ -38,18 +38,15 @@ export class Packages {
     return enter(this.#taken, asker, signal)
   }
 
-  /** Inflates all of a package, and answers what it says of itself. */
+  /** Checks all of a package, and answers what it says of itself. */
   async check({ asker, file, promised, signal }: PackageCheck): Promise<AppPackage> {
     if (file.size > appPackageLimits.bytes) throw packageFault('too-large')
     using _turn = await enter(this.#checked, asker, signal)
     await using handle = await open(file.path, 'r')
     const source: ZipSource = { file: handle, size: file.size }
-    const read = await readPackage(source)
+    const read = await readPackage(source, signal)
     const { name, version } = read.manifest
     if (name !== promised.name || version !== promised.version) throw packageFault('manifest-differs')
-    await verifyEntries(source, read.entries, signal).catch((error: unknown) => {
-      throw explainZipFault(error)
-    })
     return read
   }
 }

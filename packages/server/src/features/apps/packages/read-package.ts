@@ -1,5 +1,12 @@
 import { type AppManifest, appManifestPath, appPackageLimits, appPathKey, isAppPath } from '@kith/protocol'
-import { readEntry, readZipIndex, type ZipEntry, type ZipPolicy, type ZipSource } from '#infra/zip/index.ts'
+import {
+  readEntry,
+  readZipIndex,
+  verifyEntries,
+  type ZipEntry,
+  type ZipPolicy,
+  type ZipSource,
+} from '#infra/zip/index.ts'
 import { explainZipFault, packageFault } from './package-fault.ts'
 import { parseManifest } from './parse-manifest.ts'
 
@@ -18,12 +25,14 @@ const policy: ZipPolicy = {
   keyOf: appPathKey,
 }
 
-/** Reads directory and manifest, and nothing else. Fails with `E-VALIDATION` when it is no package. */
-export async function readPackage(source: ZipSource): Promise<AppPackage> {
+/** Reads directory and manifest, and inflates everything once. Fails with `E-VALIDATION` when it is no package. Who
+ * packs, who offers and who installs one ask this alone. */
+export async function readPackage(source: ZipSource, signal?: AbortSignal): Promise<AppPackage> {
   try {
     const entries = await readZipIndex(source, policy)
     const manifest = await readManifest(source, entries)
     assertNamed(entries, manifest)
+    await verifyEntries(source, entries, signal)
     return { manifest, entries }
   } catch (error) {
     throw explainZipFault(error)
