@@ -62,6 +62,7 @@ export const appPackageFaults = {
   'entry-missing': 'The entry page of the manifest is not in the package.',
   'icon-missing': 'The icon of the manifest is not in the package.',
   'id-changed': 'The package has another id than the installed app of this name.',
+  'asks-more': 'The package asks for more than the installed version, which nobody has agreed to yet.',
 } as const
 export type AppPackageFault = keyof typeof appPackageFaults
 

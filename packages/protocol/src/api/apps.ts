@@ -19,6 +19,9 @@ const offered = {
   fileId: Type.String({ description: 'The package' }),
   capabilities: Capabilities,
   description: Type.Optional(Type.String()),
+  titles: Type.Optional(AppTitles),
+  descriptions: Type.Optional(AppDescriptions),
+  fileTypes: Type.Optional(AppFileTypes),
 }
 
 /** An app that may be installed. */
@@ -38,9 +41,6 @@ export const InstalledApp = Type.Object({
   entry: Type.String({ description: 'Path of the page that is opened, in the package' }),
   icon: Type.Optional(Type.String({ description: 'Path of a picture in the package' })),
   fileType: Type.String({ description: 'The content type of its own files' }),
-  titles: Type.Optional(AppTitles),
-  descriptions: Type.Optional(AppDescriptions),
-  fileTypes: Type.Optional(AppFileTypes),
   withdrawnAt: Type.Optional(
     Type.String({ description: 'When the publisher took the offer back: it stays installed (ISO 8601)' }),
   ),

@@ -165,7 +165,7 @@ const wanted: Record<string, string> = {
   getAccountExport: 'personal, as leader',
   startAccountExport: 'personal, as leader',
   downloadAccountExport: 'none',
-  listApps: 'required, read:apps',
+  listApps: 'optional, read:apps',
   listInstalledApps: 'required, read:apps, as leader',
   installApp: 'required, write:apps, as leader',
   uninstallApp: 'required, write:apps, as leader',

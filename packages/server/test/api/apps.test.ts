@@ -70,7 +70,11 @@ const remove = (by: Client, name = 'Notes', of = publisher) =>
 const used = async (by = bob) => (await by.call(getUsage)).data.usedBytes
 const content = (fileId: string, path: string, host = reader, init: RequestInit = {}) =>
   server.request(host, `/api/files/${fileId}/content/${path}`, init)
-const catalogue = async (by = bob, query: object = {}) => (await by.call(listApps, { query })).data
+/** What is listed once everything has arrived. */
+async function catalogue(by = bob, query: object = {}) {
+  await server.settle()
+  return (await by.call(listApps, { query })).data
+}
 
 async function limitStorage(bytes: number): Promise<void> {
   const params = { name: 'limits.max_storage_gb' }
@@ -541,6 +545,8 @@ describe('a package', () => {
     const shown = async (id: ActionId) => (await alice.call(getAction, { params: { actionId: id } })).data
     const named = { name: 'Notes', version: '1.0.0', more: 1 }
     expect((await shown(actionId)).content).toEqual({ ...named, ...said })
+    const found = await catalogue(bob, { search: 'notieren' })
+    expect(found).toMatchObject([{ ...said, actionId }])
     expect(await install(bob, actionId)).toMatchObject(said)
     const plainly = await offerApp(alice, { version: '1.0.1', content: other })
     const content = { ...named, version: '1.0.1', capabilities: [] }

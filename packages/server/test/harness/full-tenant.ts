@@ -47,8 +47,9 @@ const updatesOfSnapshot = 510
 /** Where the name of such a tenant still stands when it is removed: others keep what they have received, its name rests, and
  * the trail of the base tenant has a line. */
 export const historyOfOthers = [
-  ...['action_attachments', 'action_tags', 'action_texts', 'actions', 'audit_log', 'conversation_messages'],
-  ...['conversations', 'files', 'job_groups', 'jobs', 'quarantined_names', 'stranger_rows'],
+  ...['action_attachments', 'action_tags', 'action_texts', 'actions', 'app_offers', 'audit_log'],
+  ...['conversation_messages', 'conversations', 'files', 'job_groups', 'jobs', 'quarantined_names'],
+  ...['stranger_rows'],
 ]
 
 // Of those whom the tenants know.

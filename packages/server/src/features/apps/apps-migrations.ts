@@ -20,6 +20,8 @@ export const heldOffersMigrations: readonly Migration[] = [
       const newest = ['tenant_id', 'publisher_tag', 'name', 'version_order', 'action_id']
       await schema.createIndex('app_offers_newest', 'app_offers', newest)
       await schema.dropIndex('installed_apps_updated')
+      for (const column of ['titles', 'descriptions', 'file_types'])
+        await schema.addColumn('app_offers', column, 'json null')
       await schema.addColumn('installed_apps', 'withdrawn_at', 'integer null')
     },
   },

@@ -94,11 +94,7 @@ function assertSameApp({ manifest }: InstalledApp, checked: AppPackage): void {
 function assertAsksNoMore({ manifest }: InstalledApp, checked: AppPackage): void {
   const { capabilities: agreed = [] } = manifest
   const { capabilities = [] } = checked.manifest
-  if (capabilities.every((one) => agreed.includes(one))) return
-  throw new Failure('E-VALIDATION', {
-    message: 'The newer version asks for more than the installed one.',
-    details: { reason: 'asks-more' },
-  })
+  if (!capabilities.every((one) => agreed.includes(one))) throw packageFault('asks-more')
 }
 
 async function chooseUpdates(

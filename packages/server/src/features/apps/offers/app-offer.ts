@@ -1,7 +1,7 @@
-import type { ActionId, AppCapability, FileId, IdTag } from '@kith/protocol'
+import type { ActionId, AppCapability, AppManifest, FileId, IdTag } from '@kith/protocol'
 
 /** An app as an APKG action that the tenant holds offers it. */
-export interface AppOffer {
+export interface AppOffer extends Pick<AppManifest, 'titles' | 'descriptions' | 'fileTypes'> {
   readonly publisherTag: IdTag
   readonly actionId: ActionId
   readonly name: string

@@ -58,14 +58,19 @@ function offerOf({
   const fileId = parseFileId(attachments[0] ?? '')
   if (type !== 'APKG' || !content || !fileId) return undefined
   const said = content as unknown as Partial<AppOffer> & Pick<AppOffer, 'name' | 'version'>
-  const { name, version, description, tags = [], capabilities = [] } = said
+  const { name, version, description, tags = [], capabilities = [], titles, descriptions, fileTypes } = said
   if (!nameForm.test(name) || !isAppVersion(version)) return undefined
   return {
     ...{ publisherTag: issuerTag, actionId, name, version, fileId, createdAt },
     ...{ capabilities, description, tags },
+    ...(titles && { titles }),
+    ...(descriptions && { descriptions }),
+    ...(fileTypes && { fileTypes }),
   }
 }
 
-function wordsOf({ name, description = '', tags }: AppOffer): string {
-  return ` ${searchTextOf({ name, description, text: tags.join(' ') })}`
+/** What is said in any language counts. */
+function wordsOf({ name, description = '', tags, titles = {}, descriptions = {} }: AppOffer): string {
+  const texts = [...Object.values(titles), ...Object.values(descriptions), ...tags]
+  return ` ${searchTextOf({ name, description, text: texts.join(' ') })}`
 }

@@ -17,6 +17,9 @@ interface OfferRow {
   capabilities: string
   description: string | null
   tags: string
+  titles: string | null
+  descriptions: string | null
+  file_types: string | null
   words: string
   created_at: number
 }
@@ -39,6 +42,9 @@ export async function insertOffer(tx: Writer, offer: AppOffer & { readonly words
       capabilities: JSON.stringify(offer.capabilities),
       description: offer.description ?? null,
       tags: JSON.stringify(offer.tags),
+      titles: jsonOf(offer.titles),
+      descriptions: jsonOf(offer.descriptions),
+      file_types: jsonOf(offer.fileTypes),
       words: offer.words,
       created_at: offer.createdAt,
     })
@@ -130,6 +136,9 @@ const shown = [
   'o.capabilities',
   'o.description',
   'o.tags',
+  'o.titles',
+  'o.descriptions',
+  'o.file_types',
   'o.created_at',
 ] as const
 
@@ -193,6 +202,15 @@ function fromRow(row: Omit<OfferRow, 'tenant_id' | 'version_order' | 'words'>): 
     capabilities: JSON.parse(row.capabilities) as AppCapability[],
     description: row.description ?? undefined,
     tags: JSON.parse(row.tags) as string[],
+    ...(row.titles !== null && { titles: JSON.parse(row.titles) as Record<string, string> }),
+    ...(row.descriptions !== null && {
+      descriptions: JSON.parse(row.descriptions) as Record<string, string>,
+    }),
+    ...(row.file_types !== null && { fileTypes: JSON.parse(row.file_types) as string[] }),
     createdAt: row.created_at,
   }
+}
+
+function jsonOf(value: unknown): string | null {
+  return value === undefined ? null : JSON.stringify(value)
 }
