@@ -117,9 +117,8 @@ describe('features and infra modules', () => {
 const readAcross: Readonly<Record<string, readonly string[]>> = {
   'actions/feed/feed-filter-predicate.ts': ['relations'],
   'actions/feed/feed-query-store.ts': ['profiles'],
-  'apps/offers/offer-predicate.ts': ['actions'],
+  'apps/offers/offer-predicate.ts': ['actions', 'relations'],
   'apps/offers/offer-store.ts': ['actions'],
-  'apps/offers/publisher-store.ts': ['relations'],
   'conversations/conversation-list-store.ts': ['profiles', 'relations'],
   'conversations/conversations-migrations.ts': ['actions', 'tenants'],
   'files/access/attached-files-store.ts': ['action_attachments', 'actions'],
