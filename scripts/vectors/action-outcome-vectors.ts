@@ -122,7 +122,7 @@ function outcomesOf(cast: Cast): Record<string, Outcome> {
           attachments: [`b1~${'A'.repeat(43)}`],
         }),
       ],
-      statuses: ['D'],
+      statuses: ['A'],
     },
     ...endorsements(cast, post),
     'a type that nobody knows': {

@@ -53,7 +53,7 @@ export const historyLimits = {
   maxItems: 50,
   maxAgeSecs: 30 * 86_400,
   maxComments: 200,
-  maxTokens: 600,
+  maxTokens: 650,
   maxChars: 900_000,
 } as const
 

@@ -355,11 +355,13 @@ describe('who may', () => {
     ])
       expect(await outcome(bob, id)).toBe(unknown)
     await alice.call(publishAction, { params: { actionId: draft.actionId } })
+    await server.settle()
     expect(await outcome(bob, draft.actionId)).toBe('installed')
     await alice.call(deleteFile, { params: { fileId } })
     expect(await outcome(bob, actionId)).toBe(unknown)
     const second = await offerApp(alice)
     await alice.call(deleteAction, { params: { actionId: second.actionId } })
+    await server.settle()
     expect(await outcome(bob, second.actionId)).toBe(unknown)
     expect((await catalogue()).map(({ name }) => name)).not.toContain('Over')
   })
@@ -413,6 +415,15 @@ describe('the catalogue', () => {
       await offerApp(alice, { version: '1.10.1-beta', content: { description } })
       expect((await catalogue()).map((offer) => offer.description)).toEqual([description])
     }
+  })
+
+  test('keeps what guests may see, however many newer versions they may not', async () => {
+    await offerApp(alice, { version: '1.0.0' })
+    for (let patch = 1; patch <= 51; patch += 1)
+      await makeOffer(alice, { version: `1.0.${patch}`, action: { visibility: undefined } })
+    const guest = server.client(publisher)
+    expect((await catalogue(guest)).map(({ version }) => version)).toEqual(['1.0.0'])
+    expect((await catalogue(alice)).map(({ version }) => version)).toEqual(['1.0.51'])
   })
 
   test('is searched by beginnings of words of name, description and tags', async () => {

@@ -5,6 +5,7 @@ import {
   type FileId,
   getAuditLog,
   getUsage,
+  type IdTag,
   installApp,
   listApps,
   listFiles,
@@ -150,44 +151,58 @@ describe('an app of a publisher on another server', () => {
 })
 
 describe('a hostile publisher', () => {
-  const dora = 'dora.foreign.localhost'
   const eve = 'eve.foreign.localhost'
+  let round = 0
   let network: TestNetwork
+  let dora: IdTag
   let foreign: ForeignServer
   let bob: Person
 
   beforeAll(async () => {
     network = await TestNetwork.start(1)
+  })
+  afterAll(() => network[Symbol.asyncDispose]())
+  beforeEach(async () => {
+    round += 1
+    dora = `dora${round}.foreign.localhost` as IdTag
     foreign = await network.addForeign(dora, eve)
     ;({ bob } = await network.cast('bob'))
     await network.server(0).relate(bob.idTag, dora, { isFollowing: true })
   })
-  afterAll(() => network[Symbol.asyncDispose]())
 
-  async function send(members: object, by = dora) {
-    const content = { name: 'Notes', version: '1.0.0' }
+  async function send(members: object, by: string = dora) {
+    const content = { name: 'Notes', version: '1.0.0', capabilities: ['crdt'] }
     const token = foreign.sign(by, { type: 'APKG', visibility: 'P', content, ...members })
     const { status, body } = await network.server(0).deliver(token, '/api/inbox/sync')
     return { status, actionId: body.data?.actionId as ActionId }
   }
-  const outcome = async (fileId: FileId) => {
-    const { status, actionId } = await send({ attachments: [fileId] })
-    expect(status).toBe(200)
-    return install(bob, actionId).then(
+  const sendVersion = (version: string, fileId: FileId) =>
+    send({
+      content: { name: 'Notes', version, capabilities: ['crdt', 'rtdb'] },
+      attachments: [fileId],
+    })
+  const takeBack = (subject: ActionId) => send({ subType: 'DEL', subject, content: undefined })
+  const outcome = async (actionId: ActionId) =>
+    install(bob, actionId).then(
       () => 'installed',
       (error: { status: number; details?: { reason?: string; path?: string } }) =>
         [error.status, error.details?.reason, error.details?.path]
           .filter((part) => part !== undefined)
           .join(' '),
     )
-  }
+
   const bad = { path: 'x', bytes: 'x'.repeat(99), crc: 1 }
-  const rest = { path: 'index.html', bytes: 'x' }
+  const page = { path: 'index.html', bytes: 'x' }
   const cases: [string, string, () => Parameters<typeof serveFile>[1]][] = [
     ['a damaged package', '400 damaged x', () => ({ content: appPackage({ entries: [bad] }) })],
+    [
+      'an app that asks for more than its offer says',
+      '400 manifest-differs',
+      () => ({ content: appPackage({ manifest: { capabilities: ['crdt', 'rtdb'] } }) }),
+    ],
     ['an app of another name', '400 manifest-differs', () => ({ content: appPackage({ name: 'Bank' }) })],
     ['no package', '400 not-a-zip', () => ({ content: Buffer.from('hello') })],
-    ['a package without a manifest', '400 manifest-missing', () => ({ content: zipArchive([rest]) })],
+    ['a package without a manifest', '400 manifest-missing', () => ({ content: zipArchive([page]) })],
     ['other bytes', '400', () => ({ content: appPackage(), sent: labBytes(appPackage().length) })],
     ['fewer bytes', '400', () => ({ content: appPackage(), sent: appPackage().subarray(0, 99) })],
     ['another file', '400', () => ({ content: appPackage(), described: { sha256: 'A'.repeat(43) } })],
@@ -198,18 +213,19 @@ describe('a hostile publisher', () => {
     ],
   ]
   test.each(cases)('that serves %s installs nothing, and nothing of it stays', async (_, expected, serve) => {
-    const server = network.server(0)
-    const before = await server.countRows('files', 'blobs', 'installed_apps', 'storage_reservations')
-    expect(await outcome(serveFile(foreign, serve()))).toBe(expected)
-    expect(await server.countRows('files', 'blobs', 'installed_apps', 'storage_reservations')).toEqual(before)
+    const rows = () => network.server(0).countRows('files', 'blobs', 'installed_apps', 'storage_reservations')
+    const before = await rows()
+    const { actionId } = await send({ attachments: [serveFile(foreign, serve())] })
+    expect(await outcome(actionId)).toBe(expected)
+    expect(await rows()).toEqual(before)
     expect((await bob.client.call(getUsage)).data.usedBytes).toBe(0)
   })
 
   test('that does not answer is a server that cannot be reached', async () => {
-    const fileId = serveFile(foreign, { content: appPackage() })
+    const { actionId } = await send({ attachments: [serveFile(foreign, { content: appPackage() })] })
     for (const status of [401, 404, 500, 302]) {
       foreign.onRequest = (_, answer) => answer.writeHead(status, { location: 'http://127.0.0.1:1/' }).end()
-      expect(await outcome(fileId)).toBe('503')
+      expect(await outcome(actionId)).toBe('503')
     }
   })
 
@@ -217,22 +233,23 @@ describe('a hostile publisher', () => {
     const attachments = [serveFile(foreign, { content: appPackage() })]
     for (const content of [
       { name: 'a/b', version: '1.0.0' },
+      { name: 'abc\u202edef', version: '1.0.0' },
+      { name: 'Notes', version: '1.0.0', titles: { en: '\u200b' } },
       { name: 'Notes', version: 'new' },
     ]) {
       const { actionId } = await send({ content, attachments })
       await expect(install(bob, actionId)).rejects.toMatchObject({ code: 'E-ACTION-NOTFOUND' })
     }
+    expect(await offered(bob)).toEqual([])
     expect((await send({ attachments: [] })).status).toBe(400)
     expect((await send({ attachments, audienceTag: bob.idTag }, eve)).status).toBe(403)
   })
 
   test('cannot update an app of somebody else, nor its own to what asks for more', async () => {
-    const version = (fileId: FileId, name: string) =>
-      send({ content: { name: 'Notes', version: name }, attachments: [fileId] })
-    const first = await version(serveFile(foreign, { content: appPackage() }), '1.0.0')
+    const first = await sendVersion('1.0.0', serveFile(foreign, { content: appPackage() }))
     await install(bob, first.actionId, { autoUpdate: true })
     const manifest = { capabilities: ['rtdb'] }
-    await version(serveFile(foreign, { content: appPackage({ version: '2.0.0', manifest }) }), '2.0.0')
+    await sendVersion('2.0.0', serveFile(foreign, { content: appPackage({ version: '2.0.0', manifest }) }))
     await network.settle()
     expect(await versions(bob)).toEqual(['1.0.0'])
     const { data: entries } = await bob.client.call(getAuditLog)
@@ -245,5 +262,80 @@ describe('a hostile publisher', () => {
     await network.settle()
     expect(await versions(bob)).toEqual(['1.0.0'])
     expect((await offered(bob)).map(({ publisherTag }) => publisherTag).sort()).toEqual([dora, eve])
+  })
+
+  /** Serves a package whose bytes wait for `go`. */
+  function serveSlowly(content: Buffer) {
+    const fileId = serveFile(foreign, { content })
+    const answerNow = foreign.onRequest
+    const asked = Promise.withResolvers<void>()
+    const go = Promise.withResolvers<void>()
+    foreign.onRequest = async (request, answer) => {
+      if (!request.url?.endsWith('/descriptor')) {
+        asked.resolve()
+        await go.promise
+      }
+      answerNow(request, answer)
+    }
+    return { fileId, asked: asked.promise, go: go.resolve }
+  }
+
+  test.each<[string, string[], (first: ActionId, second: ActionId) => Promise<unknown>]>([
+    [
+      'it is uninstalled',
+      [],
+      () => bob.client.call(uninstallApp, { params: { publisher: dora, name: 'Notes' } }),
+    ],
+    ['it is told to stay', ['1.0.0'], (first) => install(bob, first, { autoUpdate: false })],
+    ['its publisher is blocked', ['1.0.0'], () => network.server(0).block(bob.idTag, dora)],
+    ['the offer is taken back', ['1.0.0'], (_, second) => takeBack(second)],
+  ])('is too late with an update by itself that is fetched when %s', async (_, expected, meanwhile) => {
+    const first = await sendVersion('1.0.0', serveFile(foreign, { content: appPackage() }))
+    await install(bob, first.actionId, { autoUpdate: true })
+    const slow = serveSlowly(appPackage({ version: '2.0.0' }))
+    const second = await sendVersion('2.0.0', slow.fileId)
+    const settled = network.settle()
+    await slow.asked
+    await meanwhile(first.actionId, second.actionId)
+    slow.go()
+    await settled
+    expect(await versions(bob)).toEqual(expected)
+  })
+
+  test('cannot have installed what it has taken back, and may offer the same again', async () => {
+    const slow = serveSlowly(appPackage())
+    const { actionId } = await sendVersion('1.0.0', slow.fileId)
+    const installing = outcome(actionId)
+    await slow.asked
+    await takeBack(actionId)
+    slow.go()
+    expect(await installing).toBe('404')
+    const second = await sendVersion('1.0.0', slow.fileId)
+    await install(bob, second.actionId)
+    await takeBack(second.actionId)
+    const third = await sendVersion('1.0.0', slow.fileId)
+    const app = await install(bob, third.actionId)
+    expect(app).toMatchObject({ actionId: third.actionId })
+    expect(app).not.toHaveProperty('withdrawnAt')
+    await takeBack(third.actionId)
+    const [kept] = (await bob.client.call(listInstalledApps)).data
+    expect(kept).toHaveProperty('withdrawnAt')
+  })
+
+  test('is asked once for many versions that come at a time', async () => {
+    const first = await sendVersion('1.0.0', serveFile(foreign, { content: appPackage() }))
+    await install(bob, first.actionId, { autoUpdate: true })
+    const slow = serveSlowly(appPackage({ version: '2.0.0' }))
+    await sendVersion('2.0.0', slow.fileId)
+    const settled = network.settle()
+    await slow.asked
+    const fetches = () => foreign.requests.filter(({ url }) => url.startsWith('/api/files/')).length
+    const before = fetches()
+    for (let at = 1; at <= 20; at += 1) await sendVersion(`2.0.${at}`, slow.fileId)
+    slow.go()
+    await settled
+    expect(await versions(bob)).toEqual(['2.0.0'])
+    // The descriptor and the bytes of the newest.
+    expect(fetches() - before).toBe(2)
   })
 })

@@ -17,12 +17,17 @@ export const heldOffersMigrations: readonly Migration[] = [
       // Offers are those that a tenant holds, of any publisher.
       for (const index of ['newest', 'by_publisher', 'by_action'])
         await schema.dropIndex(`app_offers_${index}`)
-      const newest = ['tenant_id', 'publisher_tag', 'name', 'version_order', 'action_id']
-      await schema.createIndex('app_offers_newest', 'app_offers', newest)
+      const versions = ['tenant_id', 'publisher_tag', 'name', 'version_order', 'created_at', 'action_id']
+      await schema.createIndex('app_offers_newest', 'app_offers', versions)
       await schema.dropIndex('installed_apps_updated')
       for (const column of ['titles', 'descriptions', 'file_types'])
         await schema.addColumn('app_offers', column, 'json null')
       await schema.addColumn('installed_apps', 'withdrawn_at', 'integer null')
+      const live = "type = 'APKG' and status in ('A', 'C')"
+      const newest = ['tenant_id', 'issuer_tag', 'created_at', 'seq']
+      await schema.createIndex('actions_offers', 'actions', newest, { where: live })
+      const forget = "delete from jobs where kind = 'apps.offer-updates'"
+      await schema.run({ sqlite: forget, postgres: forget })
     },
   },
 ]

@@ -61,7 +61,7 @@ export function openRowTaker(deps: TakeDeps, tenant: HostedTenant): RowTaker {
       leftOut.actions += rows.length - actions.length
       return async (tx) => {
         await putMovedActions(tx, { tenant, actions })
-        for (const { action } of actions) if (action.status === 'A') await listOffer(tx, action)
+        for (const { action } of actions) if (action.status === 'A') await listOffer(tx, { tenant, action })
       }
     },
     // A running server goes on with these: not before it is known that the folders come to an end.

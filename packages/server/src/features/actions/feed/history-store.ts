@@ -40,12 +40,10 @@ export async function listPublished(reader: Reader, query: HistoryQuery): Promis
   return [...own, ...given].sort((one, other) => orderOf(other, one)).slice(0, query.limit)
 }
 
-/** The apps that the tenant offered before then and the viewer may read, newest first. */
-export async function listOffersBefore(
-  reader: Reader,
-  { since, ...query }: HistoryQuery,
-): Promise<HistoryRow[]> {
-  const offers = ownActions(reader, query).where('a.type', '=', 'APKG').where('a.created_at', '<', since)
+/** The apps that the tenant offers and the viewer may read, newest first. */
+export async function listOffers(reader: Reader, query: Asked): Promise<HistoryRow[]> {
+  // As a literal, with which the index of offers is found.
+  const offers = ownActions(reader, query).where('a.type', '=', sql.lit('APKG'))
   return await toRows(newestOf(offers, query))
 }
 

@@ -163,14 +163,18 @@ eachDialect('the history of a tenant', (open) => {
     await post(alice, 'Old')
     lab.tick(40 * daySecs)
     await post(alice, 'New')
+    lab.tick()
     await offer('1.1.0', 'P')
+    lab.tick()
     const said = async (range: object) =>
       (await listHistory(historyOf(lab), { tenant: alice.tenant, caller: guest, ...range })).map((token) => {
         const { content } = readToken(token).payload
         return content?.text ?? content?.version
       })
     expect(await said({})).toEqual(['1.0.0', 'New', '1.1.0'])
-    expect(await said({ limit: 1 })).toEqual(['1.0.0', '1.1.0'])
+    await post(alice, 'Last')
+    expect(await said({ limit: 1 })).toEqual(['1.1.0', 'Last'])
+    expect(await said({ limit: 2 })).toEqual(['1.0.0', '1.1.0', 'Last'])
   })
 
   test('is bounded in comments: of a long thread it has the newest', async () => {

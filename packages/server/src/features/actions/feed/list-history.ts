@@ -3,7 +3,7 @@ import { findViewer } from '#features/relations/index.ts'
 import type { Caller, Tenant } from '#infra/caller/index.ts'
 import type { Database } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
-import { type HistoryRow, listComments, listOffersBefore, listPublished } from './history-store.ts'
+import { type HistoryRow, listComments, listOffers, listPublished } from './history-store.ts'
 
 export interface ListHistoryDeps {
   readonly db: Database
@@ -42,7 +42,8 @@ export async function listHistory(deps: ListHistoryDeps, question: HistoryQuesti
   const actionIds = published.map(({ actionId }) => actionId)
   const comments = await listComments(reader, { viewer, now, rootIds: actionIds })
   const said = newestWithin(comments.reverse().slice(0, historyLimits.maxComments), budget)
-  const offers = newestWithin(await listOffersBefore(reader, query), budget)
+  const older = (await listOffers(reader, query)).filter(({ actionId }) => !actionIds.includes(actionId))
+  const offers = newestWithin(older, budget)
   return [
     ...[...offers.reverse(), ...published, ...said.reverse()].flatMap(tokensOf),
     ...(await deps.listCountTokens(tenant, actionIds)),

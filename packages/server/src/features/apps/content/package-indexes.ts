@@ -18,19 +18,21 @@ const bytesPerCharacter = 6
 
 /** The indexes of packages that were asked for lately. */
 export class PackageIndexes {
-  // By the hash of the bytes, from which an index follows: it is never stale, and tenants share it.
-  readonly #kept = new LRUCache<BlobHash, PackageIndex['entries']>({ maxSize: maxKeptBytes })
+  // By tenant and hash of the bytes, from which an index follows, so that it is never stale. Not by the hash alone: the
+  // places that come with an import are what its archive says.
+  readonly #kept = new LRUCache<string, PackageIndex['entries']>({ maxSize: maxKeptBytes })
 
   /** The index of a package that the tenant has installed at this moment. */
   async find(reader: Reader, fileId: FileId): Promise<PackageIndex | undefined> {
     const hash = await findPackageHash(reader, fileId)
     if (hash === undefined) return undefined
-    const known = this.#kept.get(hash)
+    const key = `${reader.tenantId} ${hash}`
+    const known = this.#kept.get(key)
     if (known) return { hash, entries: known }
     const packed = await findPackedEntries(reader, fileId)
     if (packed === undefined) return undefined
     const entries = unpackEntries(packed)
-    this.#kept.set(hash, entries, { size: bytesPerCharacter * packed.length })
+    this.#kept.set(key, entries, { size: bytesPerCharacter * packed.length })
     return { hash, entries }
   }
 }

@@ -4,7 +4,7 @@ import { type HoldDeps, holdBlob, releaseBlob, useBlobs } from '#features/files/
 import { findViewer } from '#features/relations/index.ts'
 import type { StagedBlob } from '#infra/blobs/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
-import type { TenantId, Writer } from '#infra/db/index.ts'
+import type { Reader, TenantId, Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import type { AppOffer } from '../offers/app-offer.ts'
@@ -14,7 +14,7 @@ import type { Packages } from '../packages/packages.ts'
 import type { AppPackage } from '../packages/read-package.ts'
 import { findPackage, type PackageSourceDeps } from './find-package.ts'
 import type { InstalledApp } from './installed-app.ts'
-import { countInstalled, findInstalled, putInstalled, setAutoUpdate } from './installed-app-store.ts'
+import { changeInstalled, countInstalled, findInstalled, putInstalled } from './installed-app-store.ts'
 
 export interface InstallDeps extends PackageSourceDeps, HoldDeps {
   readonly blobs: PackageSourceDeps['blobs']
@@ -28,8 +28,8 @@ interface InstallRequest {
   readonly actionId: ActionId
   /** As before when absent. */
   readonly autoUpdate?: boolean | undefined
-  /** Nobody has looked at what the newer version asks for. */
-  readonly isByItself?: true
+  /** The job for `autoUpdate` asks, and nobody has looked at what the newer version asks for. */
+  readonly isAutomatic?: true
   readonly ip?: string | undefined
   readonly signal: AbortSignal
 }
@@ -41,7 +41,7 @@ const maxApps = 200
 export async function installApp(deps: InstallDeps, request: InstallRequest): Promise<InstalledApp> {
   const { tenant, autoUpdate, signal } = request
   const { tenantId } = tenant
-  const offer = await getOffer(deps, request)
+  const offer = await getOffer(deps, deps.db.reader(tenantId), request)
   const before = await findInstalled(deps.db.reader(tenantId), offer)
   if (before && isSame(before, offer))
     return deps.db.transact(tenantId, (tx) => chooseUpdates(tx, offer, autoUpdate))
@@ -61,16 +61,17 @@ export async function installApp(deps: InstallDeps, request: InstallRequest): Pr
 }
 
 async function getOffer(
-  { db, clock }: InstallDeps,
+  { clock }: Pick<InstallDeps, 'clock'>,
+  reader: Reader,
   { tenant, caller, actionId }: InstallRequest,
 ): Promise<AppOffer> {
-  const reader = db.reader(tenant.tenantId)
   const viewer = await findViewer(reader, tenant, caller)
   const offer = await findOffer(reader, { viewer, now: nowSecs(clock), actionId })
   if (!offer) throw new Failure('E-ACTION-NOTFOUND')
   return offer
 }
 
+/** The same package, perhaps offered again. */
 function isSame({ fileId, manifest }: InstalledApp, offer: AppOffer): boolean {
   return fileId === offer.fileId && manifest.version === offer.version
 }
@@ -80,10 +81,15 @@ function assertNewer({ manifest }: InstalledApp, offer: AppOffer): void {
     throw new Failure('E-STATE', { message: 'The installed version is not older.' })
 }
 
-/** The identity tag of the publisher may belong to another identity now. */
-function assertSamePublisher(before: InstalledApp, publisherId: TenantId | undefined): void {
-  if (before.publisherId !== undefined && before.publisherId !== publisherId)
-    throw new Failure('E-STATE', { message: 'The installed app of this name is another publisher’s.' })
+/** The identity tag of the publisher may belong to another account of this server now. One that has moved elsewhere has to
+ * be recognized by somebody. */
+function assertSamePublisher(before: InstalledApp, { publisherId, isAutomatic }: Checked): void {
+  const isKnown = before.publisherId === undefined || before.publisherId === publisherId
+  if (isKnown || (publisherId === undefined && !isAutomatic)) return
+  throw new Failure('E-STATE', {
+    message: 'The installed app of this name is another publisher’s.',
+    details: { reason: 'other-publisher' },
+  })
 }
 
 function assertSameApp({ manifest }: InstalledApp, checked: AppPackage): void {
@@ -104,9 +110,14 @@ async function chooseUpdates(
 ): Promise<InstalledApp> {
   const found = await findInstalled(tx, offer)
   if (!found) throw new Failure('E-STATE')
-  if (autoUpdate === undefined || autoUpdate === found.autoUpdate) return found
-  await setAutoUpdate(tx, offer, autoUpdate)
-  return { ...found, autoUpdate }
+  const chosen: InstalledApp = {
+    ...found,
+    actionId: offer.actionId,
+    autoUpdate: autoUpdate ?? found.autoUpdate,
+    withdrawnAt: undefined,
+  }
+  await changeInstalled(tx, chosen)
+  return chosen
 }
 
 interface Checked extends InstallRequest {
@@ -116,10 +127,13 @@ interface Checked extends InstallRequest {
   readonly checked: AppPackage
 }
 
-/** Another request may have installed the app meanwhile. */
+/** While the package was fetched and checked, the offer may have been taken back, and the app installed or uninstalled by
+ * another request. */
 async function write(deps: InstallDeps, tx: Writer, change: Checked): Promise<InstalledApp> {
-  const { caller, autoUpdate, ip, offer, publisherId, staged, checked } = change
+  const { caller, autoUpdate, ip, publisherId, staged, checked } = change
+  const offer = await getOffer(deps, tx, change)
   const before = await findInstalled(tx, offer)
+  if (change.isAutomatic && !before?.autoUpdate) throw new Failure('E-STATE')
   if (before && isSame(before, offer)) return chooseUpdates(tx, offer, autoUpdate)
   if (before) assertFollows(before, change)
   else if ((await countInstalled(tx)) >= maxApps)
@@ -148,9 +162,10 @@ async function write(deps: InstallDeps, tx: Writer, change: Checked): Promise<In
   return installed
 }
 
-function assertFollows(before: InstalledApp, { offer, publisherId, checked, isByItself }: Checked): void {
-  assertSamePublisher(before, publisherId)
+function assertFollows(before: InstalledApp, change: Checked): void {
+  const { offer, checked, isAutomatic } = change
+  assertSamePublisher(before, change)
   assertNewer(before, offer)
   assertSameApp(before, checked)
-  if (isByItself) assertAsksNoMore(before, checked)
+  if (isAutomatic) assertAsksNoMore(before, checked)
 }

@@ -115,14 +115,22 @@ export async function putInstalled(
     .execute()
 }
 
-export async function setAutoUpdate(tx: Writer, app: AppName, autoUpdate: boolean): Promise<void> {
+/** Writes what may change of an app without another version. */
+export async function changeInstalled(
+  tx: Writer,
+  { publisherTag, manifest, actionId, autoUpdate, withdrawnAt }: InstalledApp,
+): Promise<void> {
   await tx
     .tables<AppTables>()
     .updateTable('installed_apps')
-    .set({ auto_update: Number(autoUpdate) })
+    .set({
+      action_id: actionId,
+      auto_update: Number(autoUpdate),
+      withdrawn_at: withdrawnAt ?? null,
+    })
     .where('tenant_id', '=', tx.tenantId)
-    .where('publisher_tag', '=', app.publisherTag)
-    .where('name', '=', app.name)
+    .where('publisher_tag', '=', publisherTag)
+    .where('name', '=', manifest.name)
     .execute()
 }
 

@@ -11,7 +11,7 @@ import { type Database, serverTenant, type TenantId } from '#infra/db/index.ts'
 import type { InstalledApp } from '../install/installed-app.ts'
 import { putInstalled } from '../install/installed-app-store.ts'
 import { listApps } from './list-apps.ts'
-import { deleteOldOffers, findNoted, findOffer, insertOffer } from './offer-store.ts'
+import { deleteOldOffers, findNewestOffer, findOffer, insertOffer } from './offer-store.ts'
 
 type Row = Record<string, unknown>
 
@@ -34,6 +34,18 @@ eachDialect('the apps of a tenant', (open) => {
         db.transact(tenantId, async (tx) => {
           await changeRelation(tx, idTag, { ...change, at: 1 })
         }),
+      async offersOf({ tenantId }: HostedTenant, publisherTag: IdTag) {
+        const rows = await db
+          .reader(tenantId)
+          .tables<{ app_offers: { tenant_id: number; publisher_tag: string; version: string } }>()
+          .selectFrom('app_offers')
+          .select('version')
+          .where('tenant_id', '=', tenantId)
+          .where('publisher_tag', '=', publisherTag)
+          .orderBy('version')
+          .execute()
+        return rows.map(({ version }) => version)
+      },
       async offer(
         to: HostedTenant,
         given: { by?: IdTag; name: string; version?: string; action?: Row; words?: string },
@@ -129,7 +141,7 @@ eachDialect('the apps of a tenant', (open) => {
     await lab.relate(ann.tenantId, bob, { isFollowing: true })
     for (const version of ['1.9.0', '1.10.0', '1.10.0-rc.1'])
       await lab.offer(ann, { by: bob, name: 'Notes', version })
-    const newest = await lab.offer(ann, { by: bob, name: 'Notes', version: '2.0.0', action: { status: 'D' } })
+    await lab.offer(ann, { by: bob, name: 'Notes', version: '2.0.0', action: { status: 'D' } })
     await lab.offer(ann, { name: 'Notes', version: '0.1.0', words: 'notes 100%' })
     const own = ownerOf(ann)
     expect(await namesFor(lab, ann)).toEqual(['Notes 0.1.0', 'Notes 1.10.0'])
@@ -139,7 +151,15 @@ eachDialect('the apps of a tenant', (open) => {
     // Of each publisher's app for itself.
     await lab.db.transact(ann.tenantId, (tx) => deleteOldOffers(tx, { publisherTag: bob, name: 'Notes' }, 1))
     expect(await namesFor(lab, ann)).toEqual(['Notes 0.1.0'])
-    expect(await findNoted(lab.db.reader(ann.tenantId), newest)).toMatchObject({ version: '2.0.0' })
+    const shown = { viewer: await findViewer(lab.db.reader(ann.tenantId), ann, own), now: 1 }
+    const app = { publisherTag: bob, name: 'Notes' }
+    expect(await findNewestOffer(lab.db.reader(ann.tenantId), { ...shown, ...app })).toBeUndefined()
+    // Those that differ by what does not count are told apart by their time.
+    for (let build = 0; build < 5; build += 1)
+      await lab.offer(ann, { by: bob, name: 'Notes', version: `3.0.0+${build}` })
+    await lab.db.transact(ann.tenantId, (tx) => deleteOldOffers(tx, app, 2))
+    expect(await lab.offersOf(ann, bob)).toEqual(['3.0.0+3', '3.0.0+4'])
+    expect(await namesFor(lab, ann)).toEqual(['Notes 3.0.0+4', 'Notes 0.1.0'])
   })
 
   test('are read by indexes', async () => {
@@ -150,8 +170,9 @@ eachDialect('the apps of a tenant', (open) => {
       const reader = db.reader(ann.tenantId)
       for (const caller of [ownerOf(ann), visitor(cem), guest])
         await listApps({ ...lab.deps, db }, { tenant: ann, caller, search: 'note' })
-      await findNoted(reader, actionId)
-      await findOffer(reader, { viewer: await findViewer(reader, ann, ownerOf(ann)), now: 1, actionId })
+      const shown = { viewer: await findViewer(reader, ann, ownerOf(ann)), now: 1 }
+      await findOffer(reader, { ...shown, actionId })
+      await findNewestOffer(reader, { ...shown, publisherTag: bob, name: 'Notes' })
     })
     // One row, and the labels of one name where domains are blocked.
     const isOfName = /^SCAN (above|asked|CONSTANT ROW)$/

@@ -5,10 +5,11 @@ import type { Jobs } from '#infra/jobs/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { updateAppJob } from '../apps-jobs.ts'
 import { findInstalled, setWithdrawn } from '../install/installed-app-store.ts'
+import { invisibleTexts } from '../packages/parse-manifest.ts'
 import type { AppOffer } from './app-offer.ts'
 import { deleteOffer, deleteOldOffers, insertOffer } from './offer-store.ts'
 
-// Each version of an app is read by every list of apps that has it.
+// A list of apps compares all versions of each.
 const keptVersions = 50
 const nameForm = new RegExp(appNamePattern)
 
@@ -17,21 +18,25 @@ const nameForm = new RegExp(appNamePattern)
 export async function noteOffer(
   { jobs }: { readonly jobs: Pick<Jobs, 'enqueue'> },
   tx: Writer,
-  { action }: Pick<ActionChange, 'action'>,
+  change: Pick<ActionChange, 'tenant' | 'action'>,
 ): Promise<void> {
-  const offer = await listOffer(tx, action)
+  const offer = await listOffer(tx, change)
   if (!offer || !(await findInstalled(tx, offer))?.autoUpdate) return
-  const { actionId } = offer
-  await jobs.enqueue(tx, updateAppJob, { actionId }, { dedupKey: actionId })
+  const { publisherTag, name } = offer
+  await jobs.enqueue(tx, updateAppJob, { publisherTag, name }, { dedupKey: `${publisherTag} ${name}` })
 }
 
 /** Lists the app that an APKG action offers. Nothing is installed for that: the action may be an old one, which its
  * tenant has brought along. */
-export async function listOffer(tx: Writer, action: ActionChange['action']): Promise<AppOffer | undefined> {
+export async function listOffer(
+  tx: Writer,
+  { tenant, action }: Pick<ActionChange, 'tenant' | 'action'>,
+): Promise<AppOffer | undefined> {
   const offer = offerOf(action)
   if (!offer) return undefined
   await insertOffer(tx, { ...offer, words: wordsOf(offer) })
-  await deleteOldOffers(tx, offer, keptVersions)
+  // Of its own the tenant keeps all: who may not read the newest ones is shown an older one.
+  if (offer.publisherTag !== tenant.idTag) await deleteOldOffers(tx, offer, keptVersions)
   return offer
 }
 
@@ -46,7 +51,7 @@ export async function dropOffer(
   await setWithdrawn(tx, action.actionId, nowSecs(clock))
 }
 
-/** What another server signed may have a name or a version that nobody could install. */
+/** Another server may have signed what no package can say of itself. */
 function offerOf({
   type,
   actionId,
@@ -60,6 +65,7 @@ function offerOf({
   const said = content as unknown as Partial<AppOffer> & Pick<AppOffer, 'name' | 'version'>
   const { name, version, description, tags = [], capabilities = [], titles, descriptions, fileTypes } = said
   if (!nameForm.test(name) || !isAppVersion(version)) return undefined
+  if (invisibleTexts({ name, description, titles, descriptions }).length > 0) return undefined
   return {
     ...{ publisherTag: issuerTag, actionId, name, version, fileId, createdAt },
     ...{ capabilities, description, tags },
@@ -69,7 +75,7 @@ function offerOf({
   }
 }
 
-/** What is said in any language counts. */
+/** What it is found by: what is said in any language. */
 function wordsOf({ name, description = '', tags, titles = {}, descriptions = {} }: AppOffer): string {
   const texts = [...Object.values(titles), ...Object.values(descriptions), ...tags]
   return ` ${searchTextOf({ name, description, text: texts.join(' ') })}`

@@ -10,11 +10,11 @@ export interface OfferReader {
 
 type Condition = Expression<SqlBool>
 
-/** Is the offer `offer`, made by the action `action`, shown to the reader? It is, as long as the action stands and the
- * reader may read it, where the publisher is the tenant or chosen by it. */
+/** Is the offer under the alias `offer`, made by the action under the alias `action`, shown to the reader? It is, as long as
+ * the action stands and the reader may read it, where the publisher is the tenant or chosen by it. */
 export function isOffered({ viewer, now }: OfferReader, offer: string, action: string): Condition {
   const tag = sql.ref(`${offer}.publisher_tag`)
-  // What others said to the owner of a host is not said to those who come there.
+  // `feed_only` is what others said to the owner of a host, and not to those who come there.
   const isShown = viewer.facts.has('acts-as-tenant') ? sql`true` : sql`${sql.ref(`${action}.feed_only`)} = 0`
   const isOthers = sql`${isShown} and ${isChosen(offer)} and not ${isSilencedTo(viewer, tag)}`
   return sql<SqlBool>`(${isLive(action, sql<number>`${now}`)} and ${isReadableBy(viewer, action)}
@@ -32,7 +32,7 @@ function isChosen(offer: string): Condition {
     and present.publisher_tag = ${it('publisher_tag')} and present.name = ${it('name')})))`
 }
 
-/** Is the reader shown a newer offer of the same app than `o`? */
+/** Is the reader shown a newer offer of the same app than the one under the alias `o`? */
 export function isShadowed(reader: OfferReader): Condition {
   return sql<SqlBool>`exists (select 1 from app_offers as n
     join actions as b on b.tenant_id = n.tenant_id and b.action_id = n.action_id

@@ -73,37 +73,29 @@ export async function deleteOldOffers(
     .where('tenant_id', '=', tx.tenantId)
     .where('publisher_tag', '=', publisherTag)
     .where('name', '=', name)
-    .where((row) =>
-      row(
-        'version_order',
-        '<',
-        row
-          .selectFrom('app_offers as newest')
-          .select('newest.version_order')
-          .where('newest.tenant_id', '=', tx.tenantId)
-          .where('newest.publisher_tag', '=', publisherTag)
-          .where('newest.name', '=', name)
-          .orderBy('newest.version_order', 'desc')
-          .offset(kept - 1)
-          .limit(1),
-      ),
+    .where(
+      sql<SqlBool>`(version_order, created_at, action_id) <= (select version_order, created_at, action_id
+        from app_offers as n where n.tenant_id = ${tx.tenantId} and n.publisher_tag = ${publisherTag}
+        and n.name = ${name} order by version_order desc, created_at desc, action_id desc
+        limit 1 offset ${kept})`,
     )
     .execute()
 }
 
-/** The offer that an action makes, whoever may read it. */
-export async function findNoted(
+/** The newest offer of an app that is shown to the reader. */
+export async function findNewestOffer(
   reader: Reader,
-  actionId: ActionId,
-): Promise<Pick<AppOffer, 'publisherTag' | 'name' | 'version'> | undefined> {
-  const row = await reader
-    .tables<OfferTables>()
-    .selectFrom('app_offers')
-    .select(['publisher_tag', 'name', 'version'])
-    .where('tenant_id', '=', reader.tenantId)
-    .where('action_id', '=', actionId)
+  { publisherTag, name, ...to }: OfferReader & Pick<AppOffer, 'publisherTag' | 'name'>,
+): Promise<AppOffer | undefined> {
+  const row = await offersTo(reader, to)
+    .where('o.publisher_tag', '=', publisherTag)
+    .where('o.name', '=', name)
+    .orderBy('o.version_order', 'desc')
+    .orderBy('o.created_at', 'desc')
+    .orderBy('o.action_id', 'desc')
+    .limit(1)
     .executeTakeFirst()
-  return row && { publisherTag: row.publisher_tag as IdTag, name: row.name, version: row.version }
+  return row && fromRow(row)
 }
 
 /** The offer that an action makes, when it is shown to the reader. */

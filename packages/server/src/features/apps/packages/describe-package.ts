@@ -27,7 +27,6 @@ export function appPackages(deps: DescribeDeps): AppPackages {
       const { file } = await getFile(deps, { tenant, caller, fileId })
       if (!file.content || file.isCopy) throw packageFault('not-a-zip')
       const { hash } = file.content
-      using _turn = await deps.packages.takeTurn(tenant.tenantId)
       await using local = await deps.blobs.openLocal(tenant.tenantId, hash)
       if (!local) throw new Failure('E-UNAVAILABLE', { cause: new Error(`blob ${hash} is missing`) })
       const { manifest } = await deps.packages.check({

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises'
-import { appPackageLimits } from '@kith/protocol'
+import { type AppCapability, appPackageLimits } from '@kith/protocol'
 import type { TenantId } from '#infra/db/index.ts'
 import type { ZipSource } from '#infra/zip/index.ts'
 import { Failure } from '#lib/failure.ts'
@@ -11,6 +11,8 @@ import { type AppPackage, readPackage } from './read-package.ts'
 interface Promised {
   readonly name: string
   readonly version: string
+  /** All that it may ask for, once somebody has been shown that. */
+  readonly capabilities?: readonly AppCapability[]
 }
 
 interface PackageCheck {
@@ -21,21 +23,20 @@ interface PackageCheck {
   readonly signal?: AbortSignal | undefined
 }
 
-// One package of a tenant at a time. Inflating takes a thread of the pool each; getting the bytes takes none, but may
-// take minutes.
+// Inflating takes a thread of the pool each. Getting the bytes takes none, but minutes where they come from a slow server.
 const waiting = { perKey: 1, waitingPerKey: 4, waiting: 64 }
-const limits = { taken: { total: 32, ...waiting }, checked: { total: 2, ...waiting } } as const
+const limits = { gotten: { total: 32, ...waiting }, checked: { total: 2, ...waiting } } as const
 const retryAfterSecs = 5
 
 /** Checks packages, a few at a time. */
 export class Packages {
   // Both are bounded by their limits.
-  readonly #taken = new Gate(limits.taken satisfies GateLimits)
+  readonly #gotten = new Gate(limits.gotten satisfies GateLimits)
   readonly #checked = new Gate(limits.checked satisfies GateLimits)
 
-  /** Waits until the tenant may get the bytes of a package; disposing lets the next one. */
-  takeTurn(asker: TenantId, signal?: AbortSignal): Promise<Disposable> {
-    return enter(this.#taken, asker, signal)
+  /** Waits until no other package is being installed at the tenant; disposing lets the next one begin. */
+  takeTurn(asker: TenantId, signal: AbortSignal): Promise<Disposable> {
+    return enter(this.#gotten, asker, signal)
   }
 
   /** Checks all of a package, and answers what it says of itself. */
@@ -45,10 +46,16 @@ export class Packages {
     await using handle = await open(file.path, 'r')
     const source: ZipSource = { file: handle, size: file.size }
     const read = await readPackage(source, signal)
-    const { name, version } = read.manifest
-    if (name !== promised.name || version !== promised.version) throw packageFault('manifest-differs')
+    assertAsPromised(read, promised)
     return read
   }
+}
+
+function assertAsPromised({ manifest }: AppPackage, promised: Promised): void {
+  const { name, version, capabilities = [] } = manifest
+  const isSame = name === promised.name && version === promised.version
+  const asksMore = capabilities.some((one) => promised.capabilities?.includes(one) === false)
+  if (!isSame || asksMore) throw packageFault('manifest-differs')
 }
 
 async function enter(gate: Gate, asker: TenantId, signal?: AbortSignal): Promise<Disposable> {

@@ -18,18 +18,25 @@ export function parseManifest(bytes: Uint8Array): AppManifest {
   return known(value)
 }
 
+interface ShownTexts extends Pick<AppManifest, 'name'> {
+  readonly description?: string | undefined
+  readonly titles?: AppManifest['titles'] | undefined
+  readonly descriptions?: AppManifest['descriptions'] | undefined
+}
+
 function parse(text: string): unknown {
   const value: unknown = JSON.parse(text)
   if (hasAmbiguousMembers(text)) throw new SyntaxError('members are not told apart by their names')
   return value
 }
 
-function invisibleTexts({
+/** Which of these texts people could not read, or would read as something else. */
+export function invisibleTexts({
   name,
   description = '',
   titles = {},
   descriptions = {},
-}: AppManifest): ValidationIssue[] {
+}: ShownTexts): ValidationIssue[] {
   const names = Object.entries({ '/name': name, ...below('/titles', titles) })
   const texts = Object.entries({
     ...(description !== '' && { '/description': description }),

@@ -12,21 +12,21 @@ export interface StageableBytes {
   readonly stage: () => Promise<StagedBlob>
 }
 
-/** Stores bytes that a tenant needs for something else than a file, within its quota. `use` looks at them once they are
- * staged, and answers what makes use of them in the transaction, `useBlobs` included; bytes that it makes no use of are
- * removed like an upload that was given up. */
+/** Stores bytes that a tenant needs for something else than a file, within its quota. `look` is given them once they are
+ * staged, and answers what is to be done in the transaction that keeps them, `useBlobs` included. Bytes that it makes no
+ * use of are removed like an upload that was given up. */
 export async function holdBlob(
   deps: HoldDeps,
   tenantId: TenantId,
   { size, stage }: StageableBytes,
-  use: (staged: StagedBlob) => Promise<(tx: Writer) => Promise<void>>,
+  look: (staged: StagedBlob) => Promise<(tx: Writer) => Promise<void>>,
 ): Promise<void> {
   using _lease = deps.leases.hold()
   const reservation = await reserveUpload(deps, tenantId, { bytes: size })
   try {
     const staged = await stage()
     try {
-      await keepBlobs(deps, tenantId, { reservation, blobs: [staged] }, await use(staged))
+      await keepBlobs(deps, tenantId, { reservation, blobs: [staged] }, await look(staged))
     } finally {
       await staged.discard()
     }
