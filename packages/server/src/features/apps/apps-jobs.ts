@@ -10,6 +10,6 @@ export const updateAppJob = jobKind({
   // Most of them wait for a publisher's server; checking has its own turns.
   concurrency: 16,
   group: 'by tenant',
-  // An offer that arrives while an older one is being installed has a job of its own.
+  // An offer that arrives while an older one is being installed has a job of its own, after that.
   freesDedupKey: true,
 })

@@ -23,11 +23,6 @@ export const heldOffersMigrations: readonly Migration[] = [
       for (const column of ['titles', 'descriptions', 'file_types'])
         await schema.addColumn('app_offers', column, 'json null')
       await schema.addColumn('installed_apps', 'withdrawn_at', 'integer null')
-      const live = "type = 'APKG' and status in ('A', 'C')"
-      const newest = ['tenant_id', 'issuer_tag', 'created_at', 'seq']
-      await schema.createIndex('actions_offers', 'actions', newest, { where: live })
-      const forget = "delete from jobs where kind = 'apps.offer-updates'"
-      await schema.run({ sqlite: forget, postgres: forget })
     },
   },
 ]

@@ -7,7 +7,7 @@ import {
   type ReadToken,
   readMovedAction,
 } from '#features/actions/index.ts'
-import { listOffer } from '#features/apps/index.ts'
+import { assertMovedApp, listOffer } from '#features/apps/index.ts'
 import { takeMovedBlob, takeMovedFile } from '#features/files/index.ts'
 import { putMovedIdentity, takeGivenName } from '#features/idp/index.ts'
 import { putMovedProfile } from '#features/profiles/index.ts'
@@ -99,7 +99,12 @@ const takeByForm: Readonly<Record<string, Take>> = {
   accounts: mapped(takeAccount),
   blobs: mapped(takeMovedBlob),
   file_variants: mapped(asserted(assertHash)),
-  installed_apps: mapped(asserted(assertHash)),
+  installed_apps: mapped(
+    asserted((row) => {
+      assertHash(row)
+      assertMovedApp(row)
+    }),
+  ),
   refs: async (table, rows) => {
     const taken = rows.map(takeReference).filter((row) => row !== undefined)
     return (tx) => insertTenantRows(tx, table, taken)

@@ -160,6 +160,15 @@ async function openTarget(open: OpenTestDatabase, later: readonly Migration[] = 
   return { ...deps, rowsOf }
 }
 
+/** Gives the installed app of an archive another value. */
+function withApp(column: 'manifest' | 'entries') {
+  return (value: string) => (files: Map<string, Buffer>) => {
+    const file = 'rows/installed_apps/000001.jsonl'
+    const row = JSON.parse(String(files.get(file)))
+    files.set(file, Buffer.from(`${JSON.stringify({ ...row, [column]: value })}\n`))
+  }
+}
+
 eachDialect('an export', (open) => {
   test('with keys makes an equal tenant elsewhere', async () => {
     const target = await openTarget(open)
@@ -296,6 +305,8 @@ eachDialect('an export', (open) => {
         files.set(blob, Buffer.from('other bytes'))
       },
       (files) => files.set('blobs/../../evil', Buffer.from('x')),
+      ...['{}', '{"id":"a","name":"a/b","version":"1.0.0","entry":"a.html"}'].map(withApp('manifest')),
+      ...['5', '[null]', '[["a",-1,0,0,0,0]]', '[["a","1",0,0,0,0]]'].map(withApp('entries')),
       (files) => files.set('jobs/000001.jsonl', Buffer.from('null\n')),
     ]
     for (const damage of damages) {

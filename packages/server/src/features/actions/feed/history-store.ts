@@ -1,5 +1,5 @@
 import type { ActionId } from '@kith/protocol'
-import { sql } from 'kysely'
+import { type SqlBool, sql } from 'kysely'
 import { isLive, isReadableBy, type ReadableTables, type Viewer } from '#features/relations/index.ts'
 import type { Reader } from '#infra/db/index.ts'
 
@@ -42,8 +42,10 @@ export async function listPublished(reader: Reader, query: HistoryQuery): Promis
 
 /** The apps that the tenant offers and the viewer may read, newest first. */
 export async function listOffers(reader: Reader, query: Asked): Promise<HistoryRow[]> {
-  // As a literal, with which the index of offers is found.
-  const offers = ownActions(reader, query).where('a.type', '=', sql.lit('APKG'))
+  // So that the index by types is read, and not all that the tenant has issued.
+  const offers = signedActions(reader, query)
+    .where('a.type', '=', 'APKG')
+    .where(sql<SqlBool>`a.issuer_tag || '' = ${query.viewer.tenantTag}`)
   return await toRows(newestOf(offers, query))
 }
 
@@ -93,13 +95,16 @@ async function toRows(query: { execute(): Promise<TokenRow[]> }): Promise<Histor
 }
 
 function publishedBy(reader: Reader, { since, ...query }: HistoryQuery) {
-  const published = ownActions(reader, query).where('a.type', '<>', 'CMNT').where('a.created_at', '>=', since)
+  const published = signedActions(reader, query)
+    .where('a.issuer_tag', '=', query.viewer.tenantTag)
+    .where('a.type', '<>', 'CMNT')
+    .where('a.created_at', '>=', since)
   return newestOf(published, query)
 }
 
 type Asked = Omit<HistoryQuery, 'since'>
 
-function ownActions(reader: Reader, { viewer, now }: Asked) {
+function signedActions(reader: Reader, { viewer, now }: Asked) {
   return (
     reader
       .tables<HistoryTables>()
@@ -112,7 +117,6 @@ function ownActions(reader: Reader, { viewer, now }: Asked) {
         sql<string | null>`null`.as('announcement'),
       ])
       .where('a.tenant_id', '=', reader.tenantId)
-      .where('a.issuer_tag', '=', viewer.tenantTag)
       .where('a.token', 'is not', null)
       // An action signed for the next second may still be replaced.
       .where('a.issued_at', '<=', now)
@@ -121,7 +125,7 @@ function ownActions(reader: Reader, { viewer, now }: Asked) {
   )
 }
 
-function newestOf(actions: ReturnType<typeof ownActions>, { limit }: Asked) {
+function newestOf(actions: ReturnType<typeof signedActions>, { limit }: Asked) {
   return actions.orderBy('a.created_at', 'desc').orderBy('a.seq', 'desc').limit(limit)
 }
 

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { changeRelation } from '#features/relations/index.ts'
 import { type ActionLab, type Actor, actionLab, guest, identity, readToken } from '#harness/action-lab.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
+import { planStatements } from '#harness/recorded-statements.ts'
 import type { Caller, Tenant } from '#infra/caller/index.ts'
 import { listCountTokens } from '../counts/list-count-tokens.ts'
 import { listHistory } from './list-history.ts'
@@ -175,6 +176,14 @@ eachDialect('the history of a tenant', (open) => {
     await post(alice, 'Last')
     expect(await said({ limit: 1 })).toEqual(['1.1.0', 'Last'])
     expect(await said({ limit: 2 })).toEqual(['1.0.0', '1.1.0', 'Last'])
+  })
+
+  test('finds offers by their type', async () => {
+    const { lab, alice } = await scene()
+    const steps = await planStatements(lab.db, async (db) => {
+      await listHistory({ ...historyOf(lab), db }, { tenant: alice.tenant, caller: guest })
+    })
+    expect(steps.filter((step) => /\ba\b.*by_type .*type=\?/.test(step))).toHaveLength(1)
   })
 
   test('is bounded in comments: of a long thread it has the newest', async () => {

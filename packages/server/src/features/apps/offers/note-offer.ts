@@ -23,7 +23,8 @@ export async function noteOffer(
   const offer = await listOffer(tx, change)
   if (!offer || !(await findInstalled(tx, offer))?.autoUpdate) return
   const { publisherTag, name } = offer
-  await jobs.enqueue(tx, updateAppJob, { publisherTag, name }, { dedupKey: `${publisherTag} ${name}` })
+  const app = `${tx.tenantId} ${publisherTag} ${name}`
+  await jobs.enqueue(tx, updateAppJob, { publisherTag, name }, { dedupKey: app, orderingKey: app })
 }
 
 /** Lists the app that an APKG action offers. Nothing is installed for that: the action may be an old one, which its
