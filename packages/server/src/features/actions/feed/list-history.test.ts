@@ -178,7 +178,8 @@ eachDialect('the history of a tenant', (open) => {
     expect(await said({ limit: 2 })).toEqual(['1.0.0', '1.1.0', 'Last'])
   })
 
-  test('finds offers by their type', async () => {
+  // PostgreSQL chooses by what it has counted.
+  test.skipIf(open.dialect === 'postgres')('finds offers by their type', async () => {
     const { lab, alice } = await scene()
     const steps = await planStatements(lab.db, async (db) => {
       await listHistory({ ...historyOf(lab), db }, { tenant: alice.tenant, caller: guest })
