@@ -44,7 +44,9 @@ export async function installApp(deps: InstallDeps, request: InstallRequest): Pr
   const offer = await getOffer(deps, deps.db.reader(tenantId), request)
   const before = await findInstalled(deps.db.reader(tenantId), offer)
   if (before && isSame(before, offer))
-    return deps.db.transact(tenantId, (tx) => chooseUpdates(tx, offer, autoUpdate))
+    return deps.db.transact(tenantId, async (tx) =>
+      chooseUpdates(tx, await getOffer(deps, tx, request), autoUpdate),
+    )
   if (before) assertNewer(before, offer)
   using _turn = await deps.packages.takeTurn(tenantId, signal)
   const { bytes, publisher } = await findPackage(deps, { tenant, offer, signal })

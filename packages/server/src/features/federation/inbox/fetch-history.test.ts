@@ -58,10 +58,10 @@ eachDialect('a history', (open) => {
     expect(inbox.asked).toEqual([])
   })
 
-  test('is read up to 600 tokens', async () => {
+  test('is read up to 650 tokens', async () => {
     const inbox = await startInbox(open)
     const [last, more] = [inbox.token(), inbox.token()]
-    inbox.says.history = [...Array(599).fill('hello'), last.token, more.token]
+    inbox.says.history = [...Array(649).fill('hello'), last.token, more.token]
     await fetchOf(inbox)
     expect(storedIds(inbox)).toEqual([last.actionId])
   })
