@@ -54,6 +54,9 @@ export interface Requirements {
   /** Only tokens without scope, or with `admin`: what manages credentials. `strictly`: not with `admin` either, where the
    * answer would be worth more than the token, or the token is not the caller's to end. */
   readonly unscoped?: true | 'strictly'
+  /** Beside `personal` tokens, access tokens of the owner that are narrowed to single files. Whether the file is theirs is for
+   * the use case. */
+  readonly orFileToken?: true
   /** Reference guests (a token without an identity) may call this; they may not by default. */
   readonly guests?: true
   /** A key of a managed identity (`idp_…`) may call this; nowhere else is one taken. */

@@ -14,6 +14,8 @@ export function gatewaySocket(contract: SocketContract): SocketContract {
   const { name, path, summary, frames, messagesPerMinute, largest } = contract
   return {
     ...gatewayRequirements,
+    // A page that shows an app opens its sockets with the token that the app has for the file.
+    orFileToken: true,
     name: `${name}At`,
     path: gatewayPath(path, '{at}'),
     summary: `${summary}, at another identity's host`,

@@ -139,6 +139,15 @@ const CredentialToExchange = Type.Object({
       examples: ['read:files,write:files'],
     }),
   ),
+  app: Type.Optional(
+    Type.String({
+      pattern: '^@[^/]+/.+$',
+      maxLength: 400,
+      description:
+        'An installed app that is to be given what the token allows, as `@{publisher}/{name}`: the token also ends when it is uninstalled. For the tenant’s owner, with a `scope` of single files alone',
+      examples: ['@alice.example.com/Notes'],
+    }),
+  ),
 })
 
 export const getAccessToken = contract({
@@ -148,7 +157,7 @@ export const getAccessToken = contract({
   tag,
   summary: 'Exchange a credential for a narrower token',
   description:
-    'The first that applies is used: `apiKey`; `ref` or `refId`; `token`; the bearer. A scope can only narrow what the credential has.',
+    'The first that applies is used: `apiKey`; `ref` or `refId`; `token`; the bearer. A scope can only narrow what the credential has. 404 `E-NOTFOUND`: the `app` is not installed, or the reference unknown.',
   auth: 'optional',
   guests: true,
   bucket: 'reference',

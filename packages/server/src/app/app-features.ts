@@ -20,7 +20,7 @@ export interface AppFeature {
 
 export function openAppFeature(
   { db, clock, blobs, jobs }: Pick<Services, 'db' | 'clock' | 'blobs' | 'jobs'>,
-  { tenants }: Pick<IdentityFeatures, 'tenants'>,
+  { tenants, emit }: Pick<IdentityFeatures, 'tenants' | 'emit'>,
   files: Pick<FileFeatures, 'deps'>,
 ): AppFeature {
   const { limitsOf, leases, egress, findServer, proxyToken } = files.deps
@@ -28,7 +28,7 @@ export function openAppFeature(
   const deps = { db, clock, blobs, tenants, ...reading, packages: new Packages(), limitsOf, leases }
   jobs.handle(updateAppJob, (payload, context) => updateApp(deps, payload, context))
   return {
-    endpoints: appEndpoints({ ...deps, indexes: new PackageIndexes() }),
+    endpoints: appEndpoints({ ...deps, emit, indexes: new PackageIndexes() }),
     forActions: { appPackages: appPackages(deps) },
   }
 }

@@ -8,6 +8,7 @@ import {
   type SignInDeps,
   signInEndpoints,
 } from '#features/accounts/index.ts'
+import { isAppInstalled } from '#features/apps/index.ts'
 import { auditEndpoints } from '#features/audit/index.ts'
 import { findServerUrl } from '#features/federation/index.ts'
 import { listLoginSettings } from '#features/settings/index.ts'
@@ -58,6 +59,7 @@ export function signInParts(
     ...identity,
     ...files.access,
     ...{ db, clock, logger, vault, jobs, keys, secrets, rateLimits },
+    isAppInstalled,
     mailer: openSettingsMailer(services, settings),
     serverUrlOf: ({ idTag }: Tenant) => addresses.serverUrl(idTag),
     findLanguage: (tenantId) => settings.find(tenantId, 'language'),

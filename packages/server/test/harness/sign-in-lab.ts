@@ -20,6 +20,7 @@ import {
   setPassword,
   type TokenLifetimes,
 } from '#features/accounts/index.ts'
+import { isAppInstalled } from '#features/apps/index.ts'
 import { auditMigrations } from '#features/audit/index.ts'
 import { type RelationEvent, relationsMigrations, setRelation } from '#features/relations/index.ts'
 import {
@@ -129,6 +130,7 @@ export function signInLab(
     ...{ db, clock, vault, signatures, keys, secrets, jobs, tenants, lastUse, passwords },
     logger: { warn: (details: object, msg: string) => void world.warnings.push({ ...details, msg }) },
     rateLimits,
+    isAppInstalled,
     ...portsOf(world, { keys, tenants }),
   }
   const authenticator = new Authenticator({ ...deps, shareForgotten: () => undefined })

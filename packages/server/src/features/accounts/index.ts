@@ -38,6 +38,7 @@ export {
 export { type ReferencesDeps, referencesEndpoints } from './references/references-endpoints.ts'
 export { addReferenceSweep } from './references/sweep-references.ts'
 export { isApiKey, newApiKey } from './sessions/api-key.ts'
+export { type AppName, endAppSessions } from './sessions/app-session.ts'
 export { Authenticator, type HeldCredential } from './sessions/authenticator.ts'
 export { followInvalidations, whenCredentialsEnd, whenSessionsEnd } from './sessions/follow-invalidations.ts'
 export { type IssueDeps, issueToken, rolesOf } from './sessions/issue-token.ts'

@@ -11,10 +11,10 @@ import { installedView, offerView } from './app-view.ts'
 import { type AssetDeps, serveAsset } from './content/serve-asset.ts'
 import { type InstallDeps, installApp } from './install/install-app.ts'
 import { listInstalled } from './install/installed-app-store.ts'
-import { uninstallApp } from './install/uninstall-app.ts'
+import { type UninstallDeps, uninstallApp } from './install/uninstall-app.ts'
 import { listApps } from './offers/list-apps.ts'
 
-export function appEndpoints(deps: InstallDeps & AssetDeps): Endpoint[] {
+export function appEndpoints(deps: InstallDeps & AssetDeps & UninstallDeps): Endpoint[] {
   return [
     bind(listContract, async ({ tenant, caller, query }) => {
       const page = await listApps(deps, { tenant, caller, ...query })

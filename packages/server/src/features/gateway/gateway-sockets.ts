@@ -1,4 +1,4 @@
-import { gatewaySocket, type IdTag, parseIdTag, type SocketClose } from '@kith/protocol'
+import { gatewaySocket, type IdTag, parseFileId, parseIdTag, type SocketClose } from '@kith/protocol'
 import type { HeldCredential } from '#features/accounts/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import type { OpenWebSocket } from '#infra/egress/index.ts'
@@ -30,6 +30,8 @@ interface Passage {
   readonly tenant: Tenant
   readonly caller: Identified
   readonly target: IdTag
+  /** What the owner asked for, within what the token allows. */
+  readonly access: 'read' | 'write' | undefined
   /** Where the target is a tenant of this server. */
   inner: InnerVisit | undefined
   lookedAtMs: number
@@ -72,13 +74,25 @@ function gatewayRoute(
   }
 }
 
-async function passageOf(deps: GatewaySocketDeps, { tenant, params, proof }: OuterVisit): Promise<Passage> {
+async function passageOf(deps: GatewaySocketDeps, visit: OuterVisit): Promise<Passage> {
+  const { tenant, params, proof } = visit
   const { caller } = proof
   if (caller.kind !== 'identity') throw new SocketRefusal('unauthenticated')
   await assertRate(deps, 'gateway', caller.idTag)
   const target = parseIdTag(String(params.at))
   if (target === undefined || target === tenant.idTag) throw new SocketRefusal('notFound')
-  return { tenant, caller, target, inner: undefined, lookedAtMs: deps.clock.now() }
+  const access = accessOf(visit, caller)
+  return { tenant, caller, target, access, inner: undefined, lookedAtMs: deps.clock.now() }
+}
+
+/** A token for single files opens these alone, and no further than it allows. */
+function accessOf({ params, access }: OuterVisit, { scope }: Identified): Passage['access'] {
+  if (scope === undefined) return access
+  const fileId = parseFileId(String(params.fileId))
+  const levels = scope.flatMap((item) => ('fileId' in item && item.fileId === fileId ? item.level : []))
+  if (levels.includes('write')) return access
+  if (levels.length === 0 || access === 'write') throw new SocketRefusal('forbidden')
+  return 'read'
 }
 
 /** Why there is no token for the target, as a close: 1008 would be about the owner's own. */
@@ -110,6 +124,7 @@ async function enterHere(
       visit,
       tenant,
       await admitCaller(deps, contract, { ...presented, tenant }, counting),
+      passage.access,
     )
   } catch (error) {
     deps.gateway.forget(passage)

@@ -14,13 +14,18 @@ export class InnerVisit implements SocketVisit<HeldCredential> {
   readonly access: 'read' | 'write' | undefined
   #proof: Proof<HeldCredential>
 
-  constructor(outer: SocketVisit<HeldCredential>, tenant: Tenant, proof: Proof<HeldCredential>) {
+  constructor(
+    outer: SocketVisit<HeldCredential>,
+    tenant: Tenant,
+    proof: Proof<HeldCredential>,
+    access: 'read' | 'write' | undefined,
+  ) {
     this.tenant = tenant
     this.socket = outer.socket
     this.params = outer.params
     this.query = outer.query
     this.address = outer.address
-    this.access = outer.access
+    this.access = access
     this.#proof = proof
   }
 

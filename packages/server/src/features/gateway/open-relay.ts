@@ -29,7 +29,7 @@ interface RelayDeps {
 
 interface RelayRequest {
   readonly visit: SocketVisit<HeldCredential>
-  readonly passage: GatewayVisit
+  readonly passage: GatewayVisit & Pick<SocketVisit<HeldCredential>, 'access'>
   readonly visa: Visa
   readonly contract: SocketContract
 }
@@ -69,11 +69,11 @@ export async function openRelay(deps: RelayDeps, request: RelayRequest): Promise
   }
 }
 
-function urlOf({ visit, visa, contract }: RelayRequest): string {
+function urlOf({ visit, passage: { access }, visa, contract }: RelayRequest): string {
   const fileId = parseFileId(String(visit.params.fileId))
   if (!fileId) throw new SocketRefusal('notFound')
   const query = new URLSearchParams({
-    ...(visit.access ? { access: visit.access } : {}),
+    ...(access ? { access } : {}),
     ...(visit.query.get('presence') === '1' ? { presence: '1' } : {}),
   })
   return `${visa.serverUrl}${contract.path.replace('{fileId}', fileId)}?${query}`

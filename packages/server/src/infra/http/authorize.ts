@@ -20,6 +20,7 @@ export function authorize(requirements: Requirements, caller: AnyCaller): ErrorC
         return 'E-AUTH-FORBIDDEN'
       return isWithinScope(requirements, caller.scope) ? undefined : 'E-AUTH-FORBIDDEN'
     case 'identity':
+      if (requirements.orFileToken && isFileToken(caller)) return undefined
       if (requirements.auth === 'personal' && !isPersonal(caller)) return 'E-AUTH-FORBIDDEN'
       return isWithinScope(requirements, caller.scope) && hasRequiredRole(requirements, caller)
         ? undefined
@@ -27,6 +28,15 @@ export function authorize(requirements: Requirements, caller: AnyCaller): ErrorC
     case 'key':
       return requirements.identityKeys ? undefined : 'E-AUTH-FORBIDDEN'
   }
+}
+
+function isFileToken({ isOwner, tokenUse, scope }: Identified): boolean {
+  return (
+    isOwner &&
+    tokenUse === 'access' &&
+    scope?.length !== 0 &&
+    scope?.every((item) => 'fileId' in item) === true
+  )
 }
 
 function isWithinScope(requirements: Requirements, held: Scope | undefined): boolean {

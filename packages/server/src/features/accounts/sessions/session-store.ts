@@ -109,6 +109,27 @@ export async function listSessions(
   return rows.map(fromRow)
 }
 
+/** The live session of an app within another session. `now`: Unix seconds. */
+export async function findAppSession(
+  reader: Reader,
+  { callerTag, homeSid, label, now }: { callerTag: IdTag; homeSid: string; label: string; now: number },
+): Promise<Session | undefined> {
+  const row = await reader
+    .tables<SessionTables>()
+    .selectFrom('sessions')
+    .selectAll()
+    .where('tenant_id', '=', reader.tenantId)
+    .where('caller_tag', '=', callerTag)
+    .where('method', '=', 'app')
+    .where('home_sid', '=', homeSid)
+    .where('label', '=', label)
+    .where('revoked_at', 'is', null)
+    .where((row) => row.or([row('expires_at', 'is', null), row('expires_at', '>', now)]))
+    .limit(1)
+    .executeTakeFirst()
+  return row && fromRow(row)
+}
+
 /** When the people of several tenants have last signed in, Unix seconds, as far as a session of that time is kept. */
 export async function listLastSignIns(
   reader: Reader,
@@ -228,6 +249,7 @@ export interface RevocationFilter {
   readonly exceptSid?: string
   readonly callerTag?: IdTag
   readonly methods?: readonly SessionMethod[]
+  readonly label?: string
 }
 
 /** The sessions that it ended. */
@@ -245,6 +267,7 @@ export async function markRevoked(
   if (filter.sid !== undefined) query = query.where('sid', '=', filter.sid)
   if (filter.exceptSid !== undefined) query = query.where('sid', '!=', filter.exceptSid)
   if (filter.callerTag !== undefined) query = query.where('caller_tag', '=', filter.callerTag)
+  if (filter.label !== undefined) query = query.where('label', '=', filter.label)
   if (filter.methods) query = query.where('method', 'in', filter.methods)
   const rows = await query.returning(['sid', 'caller_tag', 'method']).execute()
   return rows.map(({ sid, caller_tag, method }) => ({

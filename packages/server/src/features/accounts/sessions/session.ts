@@ -5,7 +5,7 @@ import type { IdTag, Scope } from '@kith/protocol'
 export const personalMethods = ['password', 'passkey', 'qr', 'set-up'] as const
 
 /** How a session began. Only sessions of the personal methods are listed. */
-export type SessionMethod = (typeof personalMethods)[number] | 'proxy' | 'apikey' | 'reference'
+export type SessionMethod = (typeof personalMethods)[number] | 'proxy' | 'apikey' | 'reference' | 'app'
 
 export function isPersonal(method: SessionMethod): boolean {
   const personal: readonly SessionMethod[] = personalMethods
@@ -30,12 +30,13 @@ export interface Session {
   readonly lastUsedAt: number
   /** Undefined = never. */
   readonly expiresAt?: number
-  /** Of a visitor from a tenant of this server: the session there, with which this one ends. */
+  /** The session at the caller's own tenant with which this one ends: of a visitor from a tenant of this server, and of an app. */
   readonly homeSid?: string
   readonly ip: string
   readonly userAgent?: string
-  /** What the person calls it, and how its secret begins: of API keys. */
+  /** What the person calls it: of API keys. Which one it is: of apps. */
   readonly label?: string
+  /** How the secret of an API key begins. */
   readonly secretPrefix?: string
 }
 

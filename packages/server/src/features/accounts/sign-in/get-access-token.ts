@@ -7,20 +7,20 @@ import {
   type ScopeItem,
 } from '@kith/protocol'
 import { getSignInEpoch, type SignInEpoch } from '#features/tenants/index.ts'
-import type { Identified, Tenant } from '#infra/caller/index.ts'
-import type { Database, TenantId } from '#infra/db/index.ts'
+import { type Identified, isOwner, type Tenant } from '#infra/caller/index.ts'
+import type { TenantId } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 import type { FindFileAccess } from '../references/create-reference.ts'
+import { type AppName, type AppSessionDeps, appSession } from '../sessions/app-session.ts'
 import type { Authenticated, Authenticator } from '../sessions/authenticator.ts'
 import { exchangeProxyToken } from '../sessions/exchange-proxy-token.ts'
 import { type IssueDeps, issueToken, rolesOf } from '../sessions/issue-token.ts'
-import type { Session, TokenLifetimes } from '../sessions/session.ts'
+import { earliest, type Session, type TokenLifetimes } from '../sessions/session.ts'
 import { findSession } from '../sessions/session-store.ts'
 import type { Device } from '../sessions/start-session.ts'
 
-export interface AccessTokenDeps extends IssueDeps {
-  readonly db: Database
+export interface AccessTokenDeps extends IssueDeps, AppSessionDeps {
   readonly authenticator: Pick<Authenticator, 'authenticate'>
   findLifetimes(tenantId: TenantId): Promise<TokenLifetimes>
   readonly findFileAccess: FindFileAccess
@@ -32,6 +32,8 @@ interface AccessTokenInput {
   /** The credential: one of this tenant's tokens, a proxy token for it, or an API key. */
   readonly presented: string | undefined
   readonly scope: string | undefined
+  /** Which is given the token; it ends when that is uninstalled. */
+  readonly app?: AppName | undefined
 }
 
 /** Exchanges a credential for a token of the same session, or of a new one for a proxy token. It is worth what was asked
@@ -44,12 +46,16 @@ export async function getAccessToken(deps: AccessTokenDeps, input: AccessTokenIn
   const epoch = await getSignInEpoch(deps.db.reader(tenant.tenantId))
   const authenticated = await deps.authenticator.authenticate({ tenant, bearer: presented, ip })
   const { caller, credential } = authenticated
+  if (input.app) assertForApp(caller, asked)
   const narrowed = intersectScopes(caller.scope, asked)
   const scope =
     caller.kind === 'identity' ? await confirmFiles(deps, { tenant, caller, scope: narrowed }) : narrowed
   if (scope?.length === 0) throw new Failure('E-AUTH-FORBIDDEN')
-  const { accessSecs } = await deps.findLifetimes(tenant.tenantId)
-  const session = await sessionOf(deps, input, { ...authenticated, accessSecs, epoch })
+  const { accessSecs, sessionSecs } = await deps.findLifetimes(tenant.tenantId)
+  const own = await sessionOf(deps, input, { ...authenticated, accessSecs, epoch })
+  const { app, device } = input
+  const expiresAt = earliest(nowSecs(deps.clock) + sessionSecs, own.expiresAt)
+  const session = app ? await appSession(deps, tenant, { app, within: own, device, epoch, expiresAt }) : own
   const issued = await issueToken(deps, tenant, {
     use: tokenUseOf(authenticated),
     sid: session.sid,
@@ -67,7 +73,7 @@ async function sessionOf(
   deps: AccessTokenDeps,
   { tenant, device }: AccessTokenInput,
   { credential, accessSecs, epoch }: Authenticated & { accessSecs: number; epoch: SignInEpoch },
-): Promise<Pick<Session, 'sid' | 'callerTag' | 'expiresAt'>> {
+): Promise<Session> {
   const { proxy, sid } = credential
   const session = proxy
     ? await exchangeProxyToken(deps, tenant, {
@@ -96,6 +102,13 @@ async function confirmFiles(
     }
   }
   return confirmed
+}
+
+/** Only the owner opens files with the tenant's apps, and an app is given single files. */
+function assertForApp(caller: Authenticated['caller'], asked: Scope | undefined): void {
+  if (!isOwner(caller)) throw new Failure('E-AUTH-FORBIDDEN')
+  if (!asked?.every((item) => 'fileId' in item))
+    throw invalid('/query/scope', 'A token for an app names the files that it is for, and nothing else.')
 }
 
 function tokenUseOf({ caller }: Authenticated): 'access' | 'apikey' | 'ref' {

@@ -1,4 +1,5 @@
 import type { ActionId, AppManifest, FileId, IdTag } from '@kith/protocol'
+import type { AppName } from '#features/accounts/index.ts'
 import type { BlobHash } from '#infra/blobs/index.ts'
 import { type Reader, statement, type TenantId, type Writer } from '#infra/db/index.ts'
 import type { ZipEntry } from '#infra/zip/index.ts'
@@ -40,12 +41,6 @@ const described = [
   'updated_at',
 ] as const
 
-/** An app as its publisher and its name tell it apart. */
-export interface AppName {
-  readonly publisherTag: IdTag
-  readonly name: string
-}
-
 export async function findInstalled(reader: Reader, app: AppName): Promise<InstalledApp | undefined> {
   const row = await reader
     .tables<AppTables>()
@@ -56,6 +51,10 @@ export async function findInstalled(reader: Reader, app: AppName): Promise<Insta
     .where('name', '=', app.name)
     .executeTakeFirst()
   return row && fromRow(row)
+}
+
+export async function isAppInstalled(reader: Reader, app: AppName): Promise<boolean> {
+  return (await findInstalled(reader, app)) !== undefined
 }
 
 /** All apps of the tenant, by name. Tenants have few. */
