@@ -6,7 +6,7 @@ interface Click {
 
 const app = await connect()
 followLook(app)
-const database = await app.rtdb()
+const database = await app.database()
 const clicks = database.collection<Click>('clicks')
 clicks.onChange((all) => show('times', `${all.length} clicks`))
 show('greeting', `Hello, ${app.user.name}`)

@@ -6,8 +6,8 @@ import { textsOf } from './texts.ts'
 const app = await connect()
 followLook(app)
 let isDrawn = true
-const opened = await app.crdt({ onState: show })
-const poll = new Poll(opened)
+const shared = await app.document({ onState: show })
+const poll = new Poll(shared)
 
 poll.onChange(show)
 app.onChange(show)
@@ -36,14 +36,14 @@ function show(): void {
 }
 
 function mayVote(): boolean {
-  const { kind } = opened.state
-  return app.file.access === 'write' && kind !== 'ended' && kind !== 'readOnly'
+  const { kind } = shared.state
+  return app.opened.access === 'write' && kind !== 'ended' && kind !== 'readOnly'
 }
 
 function draw(): void {
   const texts = textsOf(app.language)
   const { question } = poll
-  const isLoading = opened.state.kind === 'loading'
+  const isLoading = shared.state.kind === 'loading'
   label()
   say('notice', notice())
   element('ask').hidden = isLoading || question !== undefined || !mayVote()
@@ -97,7 +97,7 @@ function lineOf({ id, text, votes }: Answer, total: number, own: string | undefi
 
 function notice(): string | undefined {
   const texts = textsOf(app.language)
-  const { state } = opened
+  const { state } = shared
   if (state.kind === 'ended')
     return state.code === 4403 ? texts.withdrawn : state.code === 4404 ? texts.gone : texts.ended
   if (state.kind === 'offline') return texts.offline

@@ -15,7 +15,7 @@ const app = await connect()
 followLook(app)
 const people = new People()
 let isDrawn = true
-const database = await app.rtdb({
+const database = await app.database({
   hasPresence: true,
   onState: show,
   onPresence: (change) => {
@@ -88,10 +88,10 @@ function show(): void {
   })
 }
 
-function draw({ file, language }: App): void {
+function draw({ opened, language }: App): void {
   const texts = textsOf(language)
-  const mayWrite = file.access === 'write' && database.state.kind !== 'ended'
-  element('name').textContent = file.name
+  const mayWrite = opened.access === 'write' && database.state.kind !== 'ended'
+  element('name').textContent = opened.name
   element('left').textContent = texts.left(items.filter((item) => !item.done).length)
   element('people').replaceChildren(...people.others().map((idTag) => make('li', {}, texts.here(idTag))))
   say('notice', noticeOf(app))
@@ -138,12 +138,12 @@ function lineOf({ id, title, done }: StoredItem, mayWrite: boolean): HTMLLIEleme
   return line
 }
 
-function noticeOf({ file, language }: App): string | undefined {
+function noticeOf({ opened, language }: App): string | undefined {
   const texts = textsOf(language)
   const { state } = database
   if (state.kind === 'ended')
     return state.code === 4403 ? texts.withdrawn : state.code === 4404 ? texts.gone : texts.ended
   if (refused) return texts.refused
   if (state.kind === 'connecting') return texts.offline
-  return file.access === 'read' ? texts.readOnly : undefined
+  return opened.access === 'read' ? texts.readOnly : undefined
 }

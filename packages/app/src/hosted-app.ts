@@ -1,17 +1,19 @@
 import type { ConnectedDocument, DocumentOptions, DocumentState } from '@kith/client/crdt'
 import type { ConnectedDatabase, DatabaseOptions } from '@kith/client/rtdb'
+import { type AppFile, FileReads } from './app-file.ts'
 import {
   type AppContext,
   type AppMessage,
   type EndReason,
   readHostMessage,
   type SaveState,
+  type SocketKind,
 } from './messages/messages.ts'
 import { PortSockets } from './port-socket.ts'
 
 type HostChosen = 'baseUrl' | 'fileId' | 'token' | 'connect'
 
-/** The app as its host shows it. `theme`, `language`, `user` and `file` are those of now; `onChange` tells of others. */
+/** The app as its host shows it. `theme`, `language`, `user` and `opened` are those of now; `onChange` tells of others. */
 export interface App extends AppContext {
   /** Calls the listener when the theme, the language, the name of the file or the right to write it has changed. Returns a
    * function that ends that. */
@@ -19,17 +21,25 @@ export interface App extends AppContext {
   /** Calls the listener once when the host has ended the app; its connections end as well. */
   onEnd(listener: (reason: EndReason) => void): void
   /** Opens the file as a database. Rejects when it is none, or the manifest lacks the capability `rtdb`. */
-  rtdb(options?: Omit<DatabaseOptions, HostChosen>): Promise<ConnectedDatabase>
+  database(options?: Omit<DatabaseOptions, HostChosen>): Promise<ConnectedDatabase>
   /** Opens the file as a collaborative document. Rejects when it is none, or the manifest lacks the capability `crdt`. */
-  crdt(options?: Omit<DocumentOptions, HostChosen>): Promise<ConnectedDocument>
+  document(options?: Omit<DocumentOptions, HostChosen>): Promise<ConnectedDocument>
+  /** The bytes of the file. Rejects when it has none; they are not read when the manifest lacks the capability `files:read`. */
+  file(): Promise<AppFile>
   /** What the host shows beside the app's name, at most 200 characters. */
   setTitle(title: string): void
+  /** Asks for a height, in CSS pixels. A host that shows the app in the whole window does not follow. */
+  setHeight(height: number): void
+  /** Asks the person to open an `https` or `http` address in another tab. To be called when they have clicked: hosts ignore it
+   * otherwise. Whether they agree is not told. */
+  navigate(url: string): void
 }
 
 /** An app that talks to its host by this port. */
 export class HostedApp implements App {
   readonly #port: MessagePort
   readonly #sockets: PortSockets
+  readonly #reads: FileReads
   // Bound: the calls of `onChange` and `onEnd` by the application.
   readonly #listeners = new Set<(app: App) => void>()
   readonly #endListeners = new Set<(reason: EndReason) => void>()
@@ -40,6 +50,7 @@ export class HostedApp implements App {
     this.#port = port
     this.#context = context
     this.#sockets = new PortSockets((message) => this.#post(message))
+    this.#reads = new FileReads((message) => this.#post(message))
     port.onmessage = ({ data }) => this.#take(data)
   }
 
@@ -55,8 +66,8 @@ export class HostedApp implements App {
     return this.#context.user
   }
 
-  get file() {
-    return this.#context.file
+  get opened() {
+    return this.#context.opened
   }
 
   onChange(listener: (app: App) => void): () => void {
@@ -68,7 +79,7 @@ export class HostedApp implements App {
     this.#endListeners.add(listener)
   }
 
-  async rtdb(options: Omit<DatabaseOptions, HostChosen> = {}): Promise<ConnectedDatabase> {
+  async database(options: Omit<DatabaseOptions, HostChosen> = {}): Promise<ConnectedDatabase> {
     this.#assertKind('rtdb')
     // Loaded when it is asked for: an app of documents does not carry the databases.
     const { connectDatabase } = await import('@kith/client/rtdb')
@@ -82,7 +93,7 @@ export class HostedApp implements App {
     })
   }
 
-  async crdt(options: Omit<DocumentOptions, HostChosen> = {}): Promise<ConnectedDocument> {
+  async document(options: Omit<DocumentOptions, HostChosen> = {}): Promise<ConnectedDocument> {
     this.#assertKind('crdt')
     const { connectDocument } = await import('@kith/client/crdt')
     return connectDocument({
@@ -95,15 +106,30 @@ export class HostedApp implements App {
     })
   }
 
+  async file(): Promise<AppFile> {
+    this.#assertKind('blob')
+    return this.#reads.open(this.#context.opened)
+  }
+
   setTitle(title: string): void {
     this.#post({ type: 'title', title: title.slice(0, 200) })
   }
 
-  #address(kind: 'crdt' | 'rtdb') {
+  setHeight(height: number): void {
+    this.#post({ type: 'resize', height: Math.min(100_000, Math.max(0, Math.ceil(height))) })
+  }
+
+  navigate(url: string): void {
+    const { href } = new URL(url)
+    if (href.length > 2_000) throw new TypeError('the address is too long')
+    this.#post({ type: 'navigate', url: href })
+  }
+
+  #address(kind: SocketKind) {
     return {
       // No name that could be asked for: the host knows where the file is.
       baseUrl: 'https://host.invalid',
-      fileId: this.#context.file.fileId,
+      fileId: this.#context.opened.fileId,
       // Each socket has another token, which only the host knows: a refused one is no reason to give up.
       token: () => {
         this.#tokens += 1
@@ -113,9 +139,9 @@ export class HostedApp implements App {
     }
   }
 
-  #assertKind(kind: 'crdt' | 'rtdb'): void {
-    if (this.#context.file.kind !== kind)
-      throw new Error(`the file is of the kind ${this.#context.file.kind}`)
+  #assertKind(kind: SocketKind | 'blob'): void {
+    const { opened } = this.#context
+    if (opened.kind !== kind) throw new Error(`the file is of the kind ${opened.kind}`)
   }
 
   #tellState(state: SaveState): void {
@@ -136,8 +162,10 @@ export class HostedApp implements App {
       for (const listener of [...this.#listeners]) listener(this)
     } else if (message.type === 'ended') {
       for (const listener of [...this.#endListeners]) listener(message.reason)
+      this.#reads.end()
       this.#port.close()
-    } else this.#sockets.take(message)
+    } else if (message.type === 'bytes' || message.type === 'failed') this.#reads.take(message)
+    else this.#sockets.take(message)
   }
 }
 

@@ -1,6 +1,6 @@
 import type { SocketLike } from '@kith/client/rtdb'
 import { costOf, flowLimits } from './messages/flow.ts'
-import type { AppMessage, Capability, HostMessage } from './messages/messages.ts'
+import type { AppMessage, HostMessage, SocketKind } from './messages/messages.ts'
 
 type Data = string | Uint8Array<ArrayBuffer>
 type OpenMessage = Extract<AppMessage, { type: 'open' }>
@@ -18,7 +18,7 @@ export class PortSockets {
   }
 
   /** Opens the socket that a client of `@kith/client` has made a URL for. */
-  connect(kind: Capability, url: string): SocketLike {
+  connect(kind: SocketKind, url: string): SocketLike {
     const query = new URL(url).searchParams
     const access = query.get('access') as OpenMessage['access'] | null
     this.#last += 1

@@ -54,8 +54,8 @@ export interface Requirements {
   /** Only tokens without scope, or with `admin`: what manages credentials. `strictly`: not with `admin` either, where the
    * answer would be worth more than the token, or the token is not the caller's to end. */
   readonly unscoped?: true | 'strictly'
-  /** Beside `personal` tokens, access tokens of the owner that are narrowed to single files. Whether the file is theirs is for
-   * the use case. */
+  /** Beside `personal` tokens, access tokens of the owner that are narrowed to single files. Whether it is one of these files is
+   * for the use case. */
   readonly orFileToken?: true
   /** Reference guests (a token without an identity) may call this; they may not by default. */
   readonly guests?: true
@@ -73,8 +73,9 @@ export interface Requirements {
   /** Part of what a tenant may not offer: then it answers 404 to every caller. */
   readonly feature?: TenantFeature
   readonly bucket?: RateBucket
-  /** Owners may also call it at other identities' hosts, through the gateway of their own (docs/protocol/gateway.md). */
-  readonly gateway?: true
+  /** Owners may also call it at other identities' hosts, through the gateway of their own (docs/protocol/gateway.md).
+   * `file-tokens`, of sockets: with a token for the one file of the path as well. */
+  readonly gateway?: true | 'file-tokens'
 }
 
 /** An endpoint, as data: the router, the validator, the serializer, the OpenAPI document and the client are read

@@ -11,11 +11,10 @@ export function gatewayPath(path: string, idTag: string): string {
 
 /** The socket at one's own host that is this one at another identity's. */
 export function gatewaySocket(contract: SocketContract): SocketContract {
-  const { name, path, summary, frames, messagesPerMinute, largest } = contract
+  const { name, path, summary, frames, messagesPerMinute, largest, gateway } = contract
   return {
     ...gatewayRequirements,
-    // A page that shows an app opens its sockets with the token that the app has for the file.
-    orFileToken: true,
+    ...(gateway === 'file-tokens' ? { orFileToken: true } : {}),
     name: `${name}At`,
     path: gatewayPath(path, '{at}'),
     summary: `${summary}, at another identity's host`,

@@ -69,6 +69,12 @@ export function scopeAllows(held: Scope | undefined, requirement: ScopeRequireme
   return held.some((item) => covers(item, { level, area }))
 }
 
+/** What a scope allows with a single file that it names. */
+export function fileLevelOf(held: Scope, fileId: string): 'read' | 'write' | undefined {
+  const levels = held.flatMap((item) => ('fileId' in item && item.fileId === fileId ? item.level : []))
+  return levels.includes('write') ? 'write' : levels[0]
+}
+
 /** What both scopes allow: a scope can only narrow. */
 export function intersectScopes(held: Scope | undefined, asked: Scope | undefined): Scope | undefined {
   if (held === undefined) return asked

@@ -3,13 +3,14 @@ import { HostedApp } from '../hosted-app.ts'
 import { flowLimits } from '../messages/flow.ts'
 import type { AppContext, AppMessage, EndReason, HostMessage } from '../messages/messages.ts'
 import { AppSession, maxMalformed, type SessionOptions } from './app-session.ts'
+import { AppUninstalled, ReadRefused } from './file-access.ts'
 import { SocketRefused, type SocketRequest } from './relay.ts'
 
 const context: AppContext = {
   theme: { scheme: 'light', contrast: 'normal' },
   language: 'en',
   user: { idTag: 'alice.example', name: 'Alice' },
-  file: { fileId: 'r1~x', name: 'List', kind: 'rtdb', access: 'write' },
+  opened: { fileId: 'r1~x', name: 'List', contentType: 'x/y', kind: 'rtdb', access: 'write', size: 0 },
 }
 
 /** A WebSocket whose events the test makes. */
@@ -50,12 +51,12 @@ class FakeSocket {
   }
 }
 
-function start(options: Partial<SessionOptions> = {}) {
+function start(options: Partial<SessionOptions> = {}, of: AppContext = context) {
   const { port1, port2 } = new MessageChannel()
   const sockets: FakeSocket[] = []
   const requests: SocketRequest[] = []
   const ended: EndReason[] = []
-  const session = new AppSession(port1, context, {
+  const session = new AppSession(port1, of, {
     capabilities: ['rtdb'],
     socketUrl: async (request) => {
       requests.push(request)
@@ -65,6 +66,7 @@ function start(options: Partial<SessionOptions> = {}) {
       sockets.push(new FakeSocket(url))
       return sockets.at(-1) as unknown as WebSocket
     },
+    readBytes: () => Promise.reject(new ReadRefused('gone')),
     end: (reason) => ended.push(reason),
     ...options,
   })
@@ -73,8 +75,8 @@ function start(options: Partial<SessionOptions> = {}) {
 }
 
 /** The app as it speaks by itself, without the SDK. */
-function speak(options: Partial<SessionOptions> = {}) {
-  const started = start(options)
+function speak(options: Partial<SessionOptions> = {}, of?: AppContext) {
+  const started = start(options, of)
   const heard: HostMessage[] = []
   started.port.onmessage = ({ data }) => heard.push(data)
   const say = (message: AppMessage | object) => started.port.postMessage(message)
@@ -171,6 +173,154 @@ describe('a socket of an app', () => {
   })
 })
 
+const picture: AppContext = {
+  ...context,
+  opened: {
+    ...context.opened,
+    fileId: 'b1~x',
+    contentType: 'image/png',
+    kind: 'blob',
+    access: 'read',
+    size: 2_500_000,
+  },
+}
+
+describe('the bytes of the file', () => {
+  const content = Uint8Array.from({ length: 2_500_000 }, (_, at) => at % 251)
+  const readBytes = async (start: number, end: number) => content.slice(start, end).buffer
+  const app = (options: Partial<SessionOptions> = {}) => {
+    const started = start({ capabilities: ['files:read'], readBytes, ...options }, picture)
+    return { ...started, app: new HostedApp(started.port, picture) }
+  }
+
+  test('are read in parts, and no more at a time than the host reads', async () => {
+    const asked: [number, number][] = []
+    let most = 0
+    let now = 0
+    const { app: opened } = app({
+      readBytes: async (start, end) => {
+        asked.push([start, end])
+        now += 1
+        most = Math.max(most, now)
+        const bytes = await readBytes(start, end)
+        now -= 1
+        return bytes
+      },
+    })
+    const file = await opened.file()
+    expect(file).toMatchObject({ name: 'List', contentType: 'image/png', size: 2_500_000 })
+    expect(new Uint8Array(await file.read())).toEqual(content)
+    expect(asked).toEqual([
+      [0, flowLimits.readBytes],
+      [flowLimits.readBytes, 2 * flowLimits.readBytes],
+      [2 * flowLimits.readBytes, 2_500_000],
+    ])
+    const parts = await Promise.all(Array.from({ length: 20 }, (_, at) => file.read(at, at + 1)))
+    expect(parts.map((part) => new Uint8Array(part)[0])).toEqual([...content.slice(0, 20)])
+    expect(most).toBeLessThanOrEqual(flowLimits.readsAtOnce)
+    expect(new Uint8Array(await file.read(2_499_998, 9_000_000))).toEqual(content.slice(-2))
+    expect((await file.read(9, 3)).byteLength).toBe(0)
+    const blob = await file.blob()
+    expect([blob.size, blob.type]).toEqual([2_500_000, 'image/png'])
+  })
+
+  test.each([-1, 0.5, Number.NaN])('are not asked for at %s', async (place) => {
+    const file = await app().app.file()
+    await expect(file.read(place)).rejects.toThrow(RangeError)
+  })
+
+  test('say why they cannot be read', async () => {
+    const file = await app({ readBytes: () => Promise.reject(new ReadRefused('gone')) }).app.file()
+    await expect(file.text()).rejects.toMatchObject({ name: 'FileReadError', reason: 'gone' })
+    const broken = await app({ readBytes: () => Promise.reject(new Error('offline')) }).app.file()
+    await expect(broken.blob()).rejects.toMatchObject({ reason: 'unavailable' })
+  })
+
+  test('are refused without the capability, of a database, in large parts, or many at once', async () => {
+    await expect((await app({ capabilities: ['rtdb'] }).app.file()).read()).rejects.toMatchObject({
+      reason: 'refused',
+    })
+    const { heard, say } = speak({ capabilities: ['rtdb', 'files:read'], readBytes })
+    say({ type: 'read', read: 1, start: 0, end: 1 })
+    await expect.poll(() => heard).toEqual([{ type: 'failed', read: 1, reason: 'refused' }])
+    const pending = () => new Promise<ArrayBuffer>(() => undefined)
+    const wild = speak({ capabilities: ['files:read'], readBytes: pending }, picture)
+    wild.say({ type: 'read', read: 1, start: 0, end: flowLimits.readBytes + 1 })
+    wild.say({ type: 'read', read: 2, start: 5, end: 5 })
+    for (let read = 3; read <= 3 + flowLimits.readsAtOnce; read += 1)
+      wild.say({ type: 'read', read, start: 0, end: 1 })
+    await expect
+      .poll(() => wild.heard)
+      .toEqual(
+        [1, 2, 3 + flowLimits.readsAtOnce].map((read) => ({ type: 'failed', read, reason: 'refused' })),
+      )
+  })
+
+  test('are not waited for when the host has ended the app', async () => {
+    const { app: opened, session } = app({ readBytes: () => new Promise(() => undefined) })
+    const file = await opened.file()
+    const reading = Promise.allSettled(Array.from({ length: 9 }, () => file.read(0, 1)))
+    await opened.file()
+    session.close('stopped')
+    for (const { status, reason } of (await reading) as PromiseRejectedResult[])
+      expect([status, reason.reason]).toEqual(['rejected', 'ended'])
+    await expect(file.read(0, 1)).rejects.toMatchObject({ reason: 'ended' })
+  })
+})
+
+test('an app that is uninstalled is ended, whatever it does next', async () => {
+  const gone = () => Promise.reject(new AppUninstalled())
+  const { ended, say } = speak({ socketUrl: gone })
+  say({ type: 'open', socket: 1, kind: 'rtdb' })
+  await expect.poll(() => ended).toEqual(['uninstalled'])
+  const reading = speak({ capabilities: ['files:read'], readBytes: gone }, picture)
+  reading.say({ type: 'read', read: 1, start: 0, end: 1 })
+  await expect.poll(() => reading.ended).toEqual(['uninstalled'])
+})
+
+describe('what an app asks of its host', () => {
+  test('is told with plain values', async () => {
+    const heights: number[] = []
+    const urls: string[] = []
+    const titles: string[] = []
+    const { port, session } = start({
+      onResize: (height) => heights.push(height),
+      onNavigate: ({ href }) => urls.push(href),
+      onTitle: (title) => titles.push(title),
+    })
+    const app = new HostedApp(port, context)
+    app.setHeight(300.2)
+    app.setHeight(-5)
+    app.setHeight(1e9)
+    app.navigate('https://example.org/a?b#c')
+    app.setTitle('x'.repeat(300))
+    await expect.poll(() => titles).toEqual(['x'.repeat(200)])
+    expect(heights).toEqual([301, 0, 100_000])
+    expect(urls).toEqual(['https://example.org/a?b#c'])
+    expect(session.malformed).toBe(0)
+    expect(() => app.navigate('nowhere')).toThrow(TypeError)
+  })
+
+  test.each([
+    'javascript:alert(1)',
+    'data:text/html,x',
+    'blob:https://example.org/x',
+    'file:///etc/passwd',
+    'mailto:a@example.org',
+    'https://alice.example@mallory.example/',
+    'https://:secret@mallory.example/',
+    '//example.org',
+    'https://',
+    '',
+  ])('is no navigation to %s', async (url) => {
+    const urls: URL[] = []
+    const { say, session } = speak({ onNavigate: (asked) => urls.push(asked) })
+    say({ type: 'navigate', url })
+    await expect.poll(() => session.malformed).toBe(1)
+    expect(urls).toEqual([])
+  })
+})
+
 describe('messages that make no sense', () => {
   test('are dropped and counted, and the app goes on', async () => {
     const { session, say, opened } = speak()
@@ -218,7 +368,7 @@ describe('the SDK by the port', () => {
     const states: string[] = []
     const { port, requests } = start({ connect, onState: (state) => states.push(state) })
     const app = new HostedApp(port, context)
-    const database = await app.rtdb({
+    const database = await app.database({
       access: 'read',
       hasPresence: true,
       retry: { firstMs: 1, longestMs: 1 },
@@ -244,7 +394,7 @@ describe('the SDK by the port', () => {
       return 'wss://alice.example/'
     }
     const { port } = start({ connect, socketUrl })
-    const database = await new HostedApp(port, context).rtdb({ retry: { firstMs: 1, longestMs: 1 } })
+    const database = await new HostedApp(port, context).database({ retry: { firstMs: 1, longestMs: 1 } })
     await expect.poll(() => database.state.kind).toBe('open')
     sockets[0]?.end(1008, 'expired')
     await expect.poll(() => sockets.length).toBe(2)
@@ -271,7 +421,7 @@ describe('the SDK by the port', () => {
   test('ends its connections when the host ends the app, and opens no others', async () => {
     const { connect, sockets } = answering()
     const { port, session } = start({ connect })
-    const database = await new HostedApp(port, context).rtdb({ retry: { firstMs: 1, longestMs: 1 } })
+    const database = await new HostedApp(port, context).database({ retry: { firstMs: 1, longestMs: 1 } })
     await expect.poll(() => database.state.kind).toBe('open')
     session.close('stopped')
     await expect.poll(() => database.state.kind).toBe('ended')
@@ -280,6 +430,6 @@ describe('the SDK by the port', () => {
 
   test('refuses to open the file as what it is not', async () => {
     const { port } = start()
-    await expect(new HostedApp(port, context).crdt()).rejects.toThrow('the file is of the kind rtdb')
+    await expect(new HostedApp(port, context).document()).rejects.toThrow('the file is of the kind rtdb')
   })
 })

@@ -7,14 +7,20 @@ import {
   type HostMessage,
   readAppMessage,
   type SaveState,
+  type SocketKind,
 } from '../messages/messages.ts'
+import { AppUninstalled, type FileAccess, ReadRefused } from './file-access.ts'
 import { Pace } from './pace.ts'
 import { Relay, type RelayOptions } from './relay.ts'
 
 export interface SessionOptions extends Pick<RelayOptions, 'socketUrl' | 'connect'> {
   /** Of the manifest: what the app may open. */
   readonly capabilities: readonly Capability[]
+  /** Reads bytes of the file. */
+  readonly readBytes: FileAccess['readBytes']
   readonly onTitle?: (title: string) => void
+  readonly onResize?: (height: number) => void
+  readonly onNavigate?: (url: URL) => void
   readonly onState?: (state: SaveState) => void
 }
 
@@ -35,18 +41,20 @@ export class AppSession {
   readonly #deps: SessionDeps
   readonly #port: MessagePort
   readonly #pace: Pace<unknown>
-  // Bound: `flowLimits.socketsOfKind` for each capability.
-  readonly #relays = new Map<number, { readonly kind: Capability; readonly relay: Relay }>()
-  #kind: Capability
+  // Bound: `flowLimits.socketsOfKind` of each kind.
+  readonly #relays = new Map<number, { readonly kind: SocketKind; readonly relay: Relay }>()
+  #kind: AppContext['opened']['kind']
   // When sockets were opened within the last minute. Bound: `flowLimits.opensPerMinute`.
   #opensMs: number[] = []
   #lastSocket = 0
   #malformed = 0
+  #readsUnderWay = 0
+  #isClosed = false
 
   constructor(port: MessagePort, context: AppContext, deps: SessionDeps) {
     this.#port = port
     this.#deps = deps
-    this.#kind = context.file.kind
+    this.#kind = context.opened.kind
     this.#pace = new Pace(
       (message) => this.#read(message),
       () => deps.end('flood'),
@@ -66,7 +74,7 @@ export class AppSession {
   }
 
   update(context: AppContext): void {
-    this.#kind = context.file.kind
+    this.#kind = context.opened.kind
     this.#post({ type: 'context', context })
   }
 
@@ -74,6 +82,7 @@ export class AppSession {
     this.#pace.stop()
     for (const { relay } of [...this.#relays.values()]) relay.close(endedCode, 'the host has ended the app')
     this.#post({ type: 'ended', reason })
+    this.#isClosed = true
     this.#port.onmessage = null
     this.#port.close()
   }
@@ -86,6 +95,15 @@ export class AppSession {
         break
       case 'title':
         this.#deps.onTitle?.(message.title)
+        break
+      case 'resize':
+        this.#deps.onResize?.(message.height)
+        break
+      case 'navigate':
+        this.#navigate(message.url)
+        break
+      case 'read':
+        void this.#readBytes(message)
         break
       case 'state':
         this.#deps.onState?.(message.state)
@@ -119,7 +137,7 @@ export class AppSession {
     const relay = new Relay({
       socket,
       request: { kind, access, presence },
-      socketUrl: this.#deps.socketUrl,
+      socketUrl: (request) => this.#unlessUninstalled(this.#deps.socketUrl(request)),
       connect: this.#deps.connect,
       post: (told, transfer) => this.#post(told, transfer),
       closed: () => this.#relays.delete(socket),
@@ -128,7 +146,41 @@ export class AppSession {
     this.#opensMs.push(performance.now())
   }
 
-  #refusal(kind: Capability): { readonly code: number; readonly reason: string } | undefined {
+  #navigate(text: string): void {
+    const url = URL.canParse(text) ? new URL(text) : undefined
+    // An address with a name and a password looks like that of another host.
+    const isPlain = url?.username === '' && url.password === ''
+    if (isPlain && (url.protocol === 'https:' || url.protocol === 'http:')) this.#deps.onNavigate?.(url)
+    else this.noteMalformed()
+  }
+
+  async #readBytes({ read, start, end }: Extract<AppMessage, { type: 'read' }>): Promise<void> {
+    const isSound = start < end && end - start <= flowLimits.readBytes
+    const mayRead = this.#kind === 'blob' && this.#deps.capabilities.includes('files:read')
+    if (!isSound || !mayRead || this.#readsUnderWay >= flowLimits.readsAtOnce) {
+      this.#post({ type: 'failed', read, reason: 'refused' })
+      return
+    }
+    this.#readsUnderWay += 1
+    try {
+      const data = await this.#unlessUninstalled(this.#deps.readBytes(start, end))
+      this.#post({ type: 'bytes', read, data }, [data])
+    } catch (error) {
+      const reason = error instanceof ReadRefused ? error.reason : 'unavailable'
+      this.#post({ type: 'failed', read, reason })
+    } finally {
+      this.#readsUnderWay -= 1
+    }
+  }
+
+  async #unlessUninstalled<Result>(work: Promise<Result>): Promise<Result> {
+    return await work.catch((error: unknown) => {
+      if (error instanceof AppUninstalled) this.#deps.end('uninstalled')
+      throw error
+    })
+  }
+
+  #refusal(kind: SocketKind): { readonly code: number; readonly reason: string } | undefined {
     if (!this.#deps.capabilities.includes(kind))
       return { code: 4403, reason: `the manifest of the app lacks the capability ${kind}` }
     if (this.#kind !== kind) return { code: 4409, reason: 'the file is of another type' }
@@ -141,6 +193,6 @@ export class AppSession {
   }
 
   #post(message: HostMessage, transfer: Transferable[] = []): void {
-    this.#port.postMessage(message, transfer)
+    if (!this.#isClosed) this.#port.postMessage(message, transfer)
   }
 }

@@ -6,9 +6,12 @@ import {
   windowMessage,
 } from '../messages/messages.ts'
 import { AppSession, maxMalformed, type SessionOptions } from './app-session.ts'
+import type { FileAccess } from './file-access.ts'
 
 export interface MountOptions
-  extends Pick<SessionOptions, 'socketUrl' | 'capabilities' | 'onTitle' | 'onState'> {
+  extends Pick<SessionOptions, 'capabilities' | 'onTitle' | 'onResize' | 'onState'> {
+  /** How the host reaches the file that the app is opened on. */
+  readonly access: FileAccess
   /** Where the frame goes. */
   readonly container: HTMLElement
   /** The address of the app's entry page, on the origin of the host. */
@@ -18,6 +21,8 @@ export interface MountOptions
   readonly context: AppContext
   /** Makes the WebSocket; the global one when absent. */
   readonly connect?: (url: string) => WebSocket
+  /** The app asks to open this address in another tab, after a click in its page. The host shows the person all of it, and asks. */
+  readonly onNavigate?: (url: URL) => void
   /** The app has connected. */
   readonly onReady?: () => void
   /** The app has ended and its frame is gone, but for `stop`. */
@@ -100,12 +105,15 @@ class AppFrame implements MountedApp {
       post(windowMessage({ type: 'refused' }), [])
       return
     }
-    const { socketUrl, capabilities, onTitle, onState, connect, onReady } = this.#options
+    const { access, capabilities, onTitle, onResize, onNavigate, onState, connect, onReady } = this.#options
     this.#session = new AppSession(port1, this.#context, {
-      socketUrl,
+      socketUrl: (request) => access.socketUrl(request),
+      readBytes: (start, end) => access.readBytes(start, end),
       capabilities,
       connect: connect ?? ((url) => new WebSocket(url)),
       ...(onTitle && { onTitle }),
+      ...(onResize && { onResize }),
+      ...(onNavigate && { onNavigate: (url) => navigator.userActivation.isActive && onNavigate(url) }),
       ...(onState && { onState }),
       end: (reason) => this.#endAndTell(reason),
     })

@@ -1,9 +1,9 @@
 import { costOf, flowLimits, sizeOf } from '../messages/flow.ts'
-import type { AppMessage, Capability, HostMessage } from '../messages/messages.ts'
+import type { AppMessage, HostMessage, SocketKind } from '../messages/messages.ts'
 
 /** What an app asks for when it opens a socket. */
 export interface SocketRequest {
-  readonly kind: Capability
+  readonly kind: SocketKind
   readonly access: 'read' | 'write' | undefined
   readonly presence: boolean
 }

@@ -12,6 +12,10 @@ export const flowLimits = {
   socketsOfKind: 2,
   /** Sockets that an app opens in a minute: a client that reconnects again and again stays below. */
   opensPerMinute: 30,
+  /** Bytes of a file that are read at once. */
+  readBytes: mebibyte,
+  /** Readings of one app that are under way at a time. */
+  readsAtOnce: 4,
 } as const
 
 // Bytes counted for each message besides its content, so that a flood of empty messages is limited too.

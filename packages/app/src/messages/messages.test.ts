@@ -6,7 +6,7 @@ const context = {
   theme: { scheme: 'dark', contrast: 'normal' },
   language: 'de-AT',
   user: { idTag: 'alice.example', name: 'Alice' },
-  file: { fileId: 'r1~x', name: 'Groceries', kind: 'rtdb', access: 'write' },
+  opened: { fileId: 'r1~x', name: 'Groceries', contentType: 'x/y', kind: 'rtdb', access: 'write', size: 0 },
 } as const
 
 describe('a message', () => {
@@ -19,6 +19,9 @@ describe('a message', () => {
     { type: 'send', socket: 1, data: new ArrayBuffer(3) },
     { type: 'received', socket: 1, cost: 300 },
     { type: 'close', socket: 1 },
+    { type: 'resize', height: 300 },
+    { type: 'navigate', url: 'https://example.org/' },
+    { type: 'read', read: 1, start: 0, end: 10 },
   ])('of an app is read as it is: %j', (message) => {
     expect(readAppMessage(message)).toEqual(message)
   })
@@ -30,6 +33,8 @@ describe('a message', () => {
     { type: 'sent', socket: 1, cost: 300 },
     { type: 'closed', socket: 1, code: 4403, reason: 'withdrawn' },
     { type: 'ended', reason: 'flood' },
+    { type: 'bytes', read: 1, data: new ArrayBuffer(3) },
+    { type: 'failed', read: 1, reason: 'gone' },
   ])('of a host is read as it is: %j', (message) => {
     expect(readHostMessage(message)).toEqual(message)
   })
@@ -54,6 +59,13 @@ describe('a message', () => {
     { type: 'send', socket: 1 },
     { type: 'send', socket: 1, data: new Uint8Array(3) },
     { type: 'received', socket: 1, cost: -1 },
+    { type: 'resize', height: -1 },
+    { type: 'resize', height: 1.5 },
+    { type: 'navigate', url: 'x'.repeat(2_001) },
+    { type: 'navigate', url: new URL('https://example.org/') },
+    { type: 'read', read: 1, start: -1, end: 10 },
+    { type: 'read', read: 1, start: 0, end: 2 ** 60 },
+    { type: 'read', start: 0, end: 10 },
     Object.create({ type: 'close', socket: 1 }),
   ])('that is none is dropped: %j', (value) => {
     expect(readAppMessage(value)).toBeUndefined()

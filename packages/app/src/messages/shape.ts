@@ -40,6 +40,10 @@ export function data(value: unknown): value is string | ArrayBuffer {
   return typeof value === 'string' || value instanceof ArrayBuffer
 }
 
+export function bytes(value: unknown): value is ArrayBuffer {
+  return value instanceof ArrayBuffer
+}
+
 export function flag(value: unknown): value is boolean {
   return typeof value === 'boolean'
 }

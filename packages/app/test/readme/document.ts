@@ -1,9 +1,9 @@
 import { connect } from '@kith/app'
 
 const app = await connect()
-const opened = await app.crdt({ onState: ({ kind }) => app.setTitle(kind) })
-await opened.loaded()
-const votes = opened.doc.getMap<string>('votes')
+const shared = await app.document({ onState: ({ kind }) => app.setTitle(kind) })
+await shared.loaded()
+const votes = shared.doc.getMap<string>('votes')
 votes.observe(() => document.body.replaceChildren(JSON.stringify(votes.toJSON())))
-if (app.file.access === 'write') votes.set(app.user.idTag, 'yes')
-await opened.saved()
+if (app.opened.access === 'write') votes.set(app.user.idTag, 'yes')
+await shared.saved()

@@ -6,7 +6,7 @@ export const crdtSocket = {
   path: '/ws/crdt/{fileId}',
   summary: 'A collaborative document, for stock clients of Yjs',
   auth: 'optional',
-  gateway: true,
+  gateway: 'file-tokens',
   scope: 'read:files',
   guests: true,
   frames: 'binary',

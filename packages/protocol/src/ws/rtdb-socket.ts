@@ -6,7 +6,7 @@ export const rtdbSocket = {
   path: '/ws/rtdb/{fileId}',
   summary: 'A real-time database: queries, subscriptions, transactions, locks and presence',
   auth: 'optional',
-  gateway: true,
+  gateway: 'file-tokens',
   scope: 'read:files',
   guests: true,
   frames: 'text',

@@ -1,4 +1,4 @@
-import { gatewaySocket, type IdTag, parseFileId, parseIdTag, type SocketClose } from '@kith/protocol'
+import { fileLevelOf, gatewaySocket, type IdTag, parseIdTag, type SocketClose } from '@kith/protocol'
 import type { HeldCredential } from '#features/accounts/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import type { OpenWebSocket } from '#infra/egress/index.ts'
@@ -88,11 +88,10 @@ async function passageOf(deps: GatewaySocketDeps, visit: OuterVisit): Promise<Pa
 /** A token for single files opens these alone, and no further than it allows. */
 function accessOf({ params, access }: OuterVisit, { scope }: Identified): Passage['access'] {
   if (scope === undefined) return access
-  const fileId = parseFileId(String(params.fileId))
-  const levels = scope.flatMap((item) => ('fileId' in item && item.fileId === fileId ? item.level : []))
-  if (levels.includes('write')) return access
-  if (levels.length === 0 || access === 'write') throw new SocketRefusal('forbidden')
-  return 'read'
+  const level = fileLevelOf(scope, String(params.fileId))
+  if (level === 'write') return access
+  if (level === undefined || access === 'write') throw new SocketRefusal('forbidden')
+  return level
 }
 
 /** Why there is no token for the target, as a close: 1008 would be about the owner's own. */

@@ -20,8 +20,8 @@ export function appMain(texts: AppPageTexts): string {
 <h2 id="offers-title">${texts.appOffers}</h2>
 <ul id="offers" aria-labelledby="offers-title"></ul>
 </div>
-<h2>${texts.newFile}</h2>
-<form id="new-form" method="post">
+<form id="new-form" method="post" aria-labelledby="new-title">
+<h2 id="new-title">${texts.newFile}</h2>
 <label for="new-name">${texts.newFileName}</label>
 <input id="new-name" name="new-name" autocomplete="off" maxlength="255" required>
 <button type="submit">${texts.create}</button>
@@ -36,6 +36,11 @@ export function appMain(texts: AppPageTexts): string {
 <p id="who"></p>
 <button type="button" id="share" class="quiet" hidden>${texts.shareFile}</button>
 </header>
+<div id="asked" hidden>
+<p id="asked-text" role="alert"></p>
+<p><button type="button" id="asked-open">${texts.openAddress}</button>
+<button type="button" id="asked-dismiss" class="quiet">${texts.dismissAddress}</button></p>
+</div>
 <div id="frame"></div>
 <div id="ended" hidden>
 <p id="why" role="alert"></p>

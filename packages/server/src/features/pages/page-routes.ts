@@ -102,15 +102,14 @@ async function answerPage(deps: PagesDeps, name: PageName, visit: RawVisit): Pro
   const tenant = peer.host === undefined ? undefined : await deps.findTenant(peer.host)
   const registration = tenant && (await deps.findRegistration(tenant))
   if (!tenant || !(await hasPage(deps, { tenant, name, registration }))) return absentPage(visit)
-  const fileHome = name === 'app' ? fileHomeOf(request.url) : undefined
   const areMailsKept = name === 'register' && (await deps.areMailsKept())
   const creation = name === 'found-community' ? await deps.findCommunityCreation() : undefined
   const owner = {
-    ...{ idTag: tenant.idTag, areMailsKept, registration, creation, fileHome },
+    ...{ idTag: tenant.idTag, areMailsKept, registration, creation },
     appPaths: deps.webApp?.paths,
   }
   const html = renderPage(name, owner, language)
-  const answer = pageAnswer(200, html, language, policyFor(name, fileHome))
+  const answer = pageAnswer(200, html, language, policyFor(name))
   return orUnchanged(request, answer)
 }
 
@@ -293,31 +292,17 @@ const directives: Readonly<Record<string, string>> = {
 }
 const contentSecurityPolicy = policyOf(directives)
 
-function policyFor(name: PageName, fileHome: string | undefined): string {
-  if (name === 'app') return appPolicy(fileHome)
+function policyFor(name: PageName): string {
+  // The frame shows apps of this origin alone.
+  if (name === 'app') return policyOf({ ...directives, 'frame-src': "'self'" })
   // Films and sounds that a link shares.
   return name === 'shared' ? policyOf({ ...directives, 'media-src': "'self'" }) : contentSecurityPolicy
-}
-
-/** The frame shows apps of this origin alone, and the page connects to the server of the one file beside its own. */
-function appPolicy(fileHome: string | undefined): string {
-  const sockets = fileHome === undefined ? '' : ` ${fileHome.replace(/^http/, 'ws')}`
-  return policyOf({ ...directives, 'connect-src': `'self'${sockets}`, 'frame-src': "'self'" })
 }
 
 function policyOf(named: Readonly<Record<string, string>>): string {
   return Object.entries(named)
     .map(([name, value]) => `${name} ${value}`)
     .join('; ')
-}
-
-// Nothing that could end a directive of the policy.
-const originForm = /^https?:\/\/(?:[a-z0-9.-]{1,253}|\[[0-9a-f:]{2,39}\])(?::\d{1,5})?$/
-
-/** The origin of the server of another identity's file, from the query parameter that the page's script adds. */
-function fileHomeOf(url = ''): string | undefined {
-  const origin = new URLSearchParams(url.split('?')[1]).get('at') ?? ''
-  return originForm.test(origin) ? origin : undefined
 }
 
 function pageAnswer(

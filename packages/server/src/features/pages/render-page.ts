@@ -15,8 +15,6 @@ interface PageOwner extends Pick<Tenant, 'idTag'> {
   readonly areMailsKept?: boolean | undefined
   /** Who may make communities here, where the page is about that. */
   readonly creation?: 'open' | 'invite' | undefined
-  /** The origin of the server of the file, where it is another one's. */
-  readonly fileHome?: string | undefined
   /** Of the web app, where it is built. */
   readonly appPaths?: readonly string[] | undefined
 }
@@ -24,7 +22,7 @@ interface PageOwner extends Pick<Tenant, 'idTag'> {
 /** The HTML of a page of a person. Nothing in it is secret: data of the visitor is loaded by script. */
 export function renderPage(name: PageName, owner: PageOwner, language: PageLanguage): string {
   const texts = { ...pageTexts[language], ...appPageTexts[language], ...foundPageTexts[language] }
-  const { idTag, registration, creation, fileHome, appPaths } = owner
+  const { idTag, registration, creation, appPaths } = owner
   const ofScript = {
     ...scriptTexts[language],
     ...(isAboutApps(name) ? appScriptTexts[language] : {}),
@@ -41,7 +39,6 @@ export function renderPage(name: PageName, owner: PageOwner, language: PageLangu
       registration,
       mails: owner.areMailsKept ? 'kept' : undefined,
       creation,
-      'file-home': fileHome,
       'app-paths': name === 'login' ? appPaths?.join(' ') : undefined,
       ...(name === 'set-password' ? { home: places.home, welcome: places.welcome } : {}),
       texts: JSON.stringify(ofScript),

@@ -1,14 +1,27 @@
 // The files that an app opens: those of the visitor, those that others offer, and new ones.
 
 import { call } from './api.js'
+import { descriptionOf, titleOf } from './app-titles.js'
 import { complain, element, onSubmit, run, say, text } from './browser.js'
 
 const pageSize = 50
 const typeOf = { crdt: 'CRDT', rtdb: 'RTDB' }
+const capabilityFor = { CRDT: 'crdt', RTDB: 'rtdb', BLOB: 'files:read' }
 
-/** What its files are; an app that opens no documents has none. */
+/** What its own files are; an app that opens no documents has none. */
 function kindOf({ capabilities }) {
   return capabilities.find((capability) => capability in typeOf)
+}
+
+/** Whether an app opens files of this content type: its own, and those that its manifest names. */
+function opensType({ fileType, fileTypes = [] }, contentType = '') {
+  const matches = (type) =>
+    type.endsWith('/*') ? contentType.startsWith(type.slice(0, -1)) : contentType === type
+  return contentType === fileType || fileTypes.some(matches)
+}
+
+export function mayOpen(app, { fileTp, contentType }) {
+  return app.capabilities.includes(capabilityFor[fileTp]) && opensType(app, contentType)
 }
 
 export function linkTo(fileId) {
@@ -18,14 +31,13 @@ export function linkTo(fileId) {
 /** Shows the page on which a file is chosen. */
 export async function showFiles(app) {
   const { installed } = app
-  const { name, description = '', version } = installed
+  const { version, publisherTag } = installed
+  const name = titleOf(installed)
   element('app-name').textContent = name
-  element('app-about').textContent = text('appAbout', {
-    description,
-    version,
-    publisher: installed.publisherTag,
-  }).trim()
-  element('uses').hidden = kindOf(installed) === undefined
+  const about = { description: descriptionOf(installed), version, publisher: publisherTag }
+  element('app-about').textContent = text('appAbout', about).trim()
+  element('uses').hidden = installed.capabilities.length === 0
+  element('new-form').hidden = kindOf(installed) === undefined
   element('chooser').hidden = false
   document.title = name
   onSubmit('new-form', () => makeFile(app))
@@ -33,9 +45,15 @@ export async function showFiles(app) {
 }
 
 async function listFiles({ installed, idTag }) {
-  const type = encodeURIComponent(installed.fileType)
-  const { items } = await call('GET', `/api/files?contentType=${type}&sort=recent&limit=${pageSize}`)
-  const lines = items.map((file) => fileLine(file, idTag))
+  const { fileType, fileTypes = [] } = installed
+  const listOf = (type) =>
+    call('GET', `/api/files?contentType=${encodeURIComponent(type)}&sort=recent&limit=${pageSize}`)
+  const lists = await Promise.all([fileType, ...fileTypes].map(listOf))
+  // A file may be of several of these types.
+  const files = new Map(lists.flatMap(({ items }) => items.map((file) => [file.fileId, file])))
+  const lines = [...files.values()]
+    .filter((file) => mayOpen(installed, file))
+    .map((file) => fileLine(file, idTag))
   element('files').replaceChildren(...(lines.length > 0 ? lines : [text('noFiles')]))
 }
 
@@ -51,7 +69,7 @@ function fileLine({ fileId, fileName, owner, x }, idTag) {
 
 async function listOffers({ installed }) {
   const { items } = await call('GET', `/api/actions?type=FSHR&status=C&limit=${pageSize}`)
-  const offers = items.filter(({ content }) => content?.contentType === installed.fileType)
+  const offers = items.filter(({ content }) => opensType(installed, content?.contentType))
   element('offers').replaceChildren(...offers.map(offerLine))
   element('offered').hidden = offers.length === 0
 }

@@ -1,16 +1,21 @@
 // One app in the whole window, with one file.
 
 import { call, keepToken, resume } from './api.js'
-import { fileSockets, mountApp } from './app/host/index.ts'
-import { showFiles } from './app-files.js'
+import { fileAccess, mountApp } from './app/host/index.ts'
+import { mayOpen, showFiles } from './app-files.js'
 import { offerSharing } from './app-sharing.js'
+import { titleOf } from './app-titles.js'
 import { begin, complain, element, idTag, onClick, say, text, toSignIn } from './browser.js'
 
 const [, , publisher = '', name = ''] = location.pathname.split('/').map(decodeURIComponent)
 const fileId = new URLSearchParams(location.search).get('file')
-const kindOf = { CRDT: 'crdt', RTDB: 'rtdb' }
+const kindOf = { CRDT: 'crdt', RTDB: 'rtdb', BLOB: 'blob' }
 const silentMs = 15_000
 const renewMs = 4 * 60 * 60_000
+// A second click that was meant for the app opens nothing.
+const askedAfterMs = 1_000
+// Longer than what a click allows lasts: who has answered is not asked again at once.
+const quietMs = 6_000
 
 const dark = matchMedia('(prefers-color-scheme: dark)')
 const contrast = matchMedia('(prefers-contrast: more)')
@@ -49,41 +54,30 @@ const pathIn = ({ fileId: packageId }, path) =>
 
 async function open({ installed, user }) {
   const file = await call('GET', `/api/files/${encodeURIComponent(fileId)}/metadata`)
+  // A link may name any file: one that the app does not open is not given to it.
+  if (!mayOpen(installed, file)) return complain(text('wrongKind'))
   const kind = kindOf[file.fileTp]
-  const isCapable = kind !== undefined && installed.capabilities.includes(kind)
-  // A link may name any file: one of another app, or of none, is not given to this one.
-  if (!isCapable || file.contentType !== installed.fileType) return complain(text('wrongKind'))
-  const home = file.x?.home
-  const server = home === undefined ? location.origin : await serverOf(home)
-  if (server === undefined) return
-  const access = home === undefined ? await ownAccess() : await sharedAccess()
-  showBar({ installed, user, owner: home, server, file })
-  const address = { fileId, kind, access, home }
-  const show = () => mount({ installed, address, context: () => contextOf({ user, file, kind, access }) })
+  const owner = file.x?.home
+  const access = await accessTo(kind, owner)
+  showBar({ installed, user, owner, file })
+  const get = (path) => call('GET', path)
+  const { publisherTag, name } = installed
+  const opened = { fileId, access, home: owner, app: { publisherTag, name } }
+  const context = () => contextOf({ user, file, kind, access })
+  const show = () => mount({ installed, access: fileAccess(get, opened), context })
   onClick('again', async () => show())
+  onClick('asked-open', async () => answerAsked(true))
+  onClick('asked-dismiss', async () => answerAsked(false))
   show()
-  if (home === undefined && file.owner.idTag === idTag) offerSharing(fileId)
+  if (owner === undefined && file.owner.idTag === idTag) offerSharing(fileId)
 }
 
-/** The origin of the server of another's file. The policy of the page names it: where it does not, the page is loaded again. */
-async function serverOf(home) {
-  const path = `/api/auth/proxy-token?target=${encodeURIComponent(home)}`
-  const { origin } = new URL((await call('GET', path)).serverUrl)
-  if (origin === location.origin || origin === document.body.dataset.fileHome) return origin
-  const query = new URLSearchParams({ file: fileId, at: origin })
-  location.replace(`${location.pathname}?${query}`)
-  return undefined
-}
-
-async function ownAccess() {
-  const scope = encodeURIComponent(`file:${fileId}:write`)
-  try {
-    await call('GET', `/api/auth/access-token?scope=${scope}`)
-    return 'write'
-  } catch (error) {
-    if (error.code !== 'E-AUTH-FORBIDDEN') throw error
-    return 'read'
-  }
+async function accessTo(kind, owner) {
+  if (kind === 'blob') return 'read'
+  if (owner !== undefined) return sharedAccess()
+  const scope = `file:${fileId}:write`
+  const granted = await call('GET', `/api/auth/access-token?scope=${encodeURIComponent(scope)}`)
+  return granted.scope === scope ? 'write' : 'read'
 }
 
 /** What the owner's newest share gives. */
@@ -94,6 +88,8 @@ async function sharedAccess() {
 }
 
 function contextOf({ user, file, kind, access }) {
+  const { fileName: name, contentType } = file
+  const size = kind === 'blob' ? file.size : 0
   return {
     theme: {
       scheme: dark.matches ? 'dark' : 'light',
@@ -101,21 +97,22 @@ function contextOf({ user, file, kind, access }) {
     },
     language: document.documentElement.lang,
     user,
-    file: { fileId, name: file.fileName, kind, access },
+    opened: { fileId, name, contentType, kind, access, size },
   }
 }
 
-function showBar({ installed, user, owner, server, file }) {
+function showBar({ installed, user, owner, file }) {
+  const title = titleOf(installed)
   document.body.classList.add('hosting')
   element('hosting').hidden = false
-  element('hosted-name').textContent = installed.name
-  document.title = `${file.fileName} – ${installed.name}`
+  element('hosted-name').textContent = title
+  document.title = `${file.fileName} – ${title}`
   element('hosted-title').textContent = file.fileName
-  const about = { idTag: user.idTag, owner, host: new URL(server).host }
+  const about = { idTag: user.idTag, owner, host: location.host }
   element('who').textContent = text(owner === undefined ? 'hostedBy' : 'hostedElsewhere', about)
 }
 
-function mount({ installed, address, context }) {
+function mount({ installed, access, context }) {
   mounted?.stop()
   element('ended').hidden = true
   element('frame').hidden = false
@@ -123,12 +120,13 @@ function mount({ installed, address, context }) {
   mounted = mountApp({
     container: element('frame'),
     src: pathIn(installed, installed.entry),
-    title: installed.name,
+    title: titleOf(installed),
     capabilities: installed.capabilities,
     context: context(),
-    socketUrl: fileSockets((path) => call('GET', path), address),
+    access,
     onReady,
     onTitle: showTitle,
+    onNavigate: askToOpen,
     onState: showState,
     onEnd: showEnd,
   })
@@ -157,14 +155,42 @@ function showTitle(title) {
   document.title = `${title} – ${element('hosted-name').textContent}`
 }
 
+/** The address for which the person is asked, and until when no other is asked for. */
+let asked
+let quietUntilMs = 0
+
+function askToOpen({ href, host }) {
+  if (asked !== undefined || performance.now() < quietUntilMs) return
+  asked = href
+  element('asked-text').textContent = text('askedAddress', { host, address: href })
+  element('asked-open').disabled = true
+  setTimeout(() => {
+    element('asked-open').disabled = false
+  }, askedAfterMs)
+  element('asked').hidden = false
+}
+
+function answerAsked(isAgreed) {
+  if (isAgreed && asked !== undefined) window.open(asked, '_blank', 'noopener,noreferrer')
+  forgetAsked()
+  quietUntilMs = performance.now() + quietMs
+}
+
+function forgetAsked() {
+  asked = undefined
+  element('asked').hidden = true
+}
+
 function showEnd(reason) {
   clearTimeout(silence)
+  forgetAsked()
   isUnsaved = false
   element('frame').hidden = true
   element('save-state').textContent = ''
   element('why').textContent = text(`end ${reason}`)
   element('ended').hidden = false
-  element('again').focus()
+  element('again').hidden = reason === 'uninstalled'
+  if (reason !== 'uninstalled') element('again').focus()
 }
 
 begin(start)

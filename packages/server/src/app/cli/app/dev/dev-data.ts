@@ -18,7 +18,12 @@ export interface DevData {
   readonly token: string
   readonly user: { readonly idTag: string; readonly name: string }
   readonly file:
-    | { readonly fileId: string; readonly name: string; readonly kind: 'crdt' | 'rtdb' }
+    | {
+        readonly fileId: string
+        readonly name: string
+        readonly contentType: string
+        readonly kind: 'crdt' | 'rtdb'
+      }
     | undefined
   close(): Promise<void>
 }
@@ -76,8 +81,8 @@ async function openFile(baseUrl: string, token: string, manifest: AppManifest): 
   const contentType = appContentType(manifest)
   const { data } = await client.call(listFiles, { query: { contentType, limit: 1 } })
   const [present]: readonly Pick<FileView, 'fileId' | 'fileName'>[] = data
-  if (present) return { fileId: present.fileId, name: present.fileName, kind }
+  if (present) return { fileId: present.fileId, name: present.fileName, contentType, kind }
   const fileTp = kind === 'crdt' ? 'CRDT' : 'RTDB'
   const made = await client.call(createFile, { body: { fileTp, fileName: 'Development', contentType } })
-  return { fileId: made.data.fileId, name: made.data.fileName, kind }
+  return { fileId: made.data.fileId, name: made.data.fileName, contentType, kind }
 }

@@ -1,6 +1,6 @@
 // Hosts the app that is being made, and loads it again when it has changed.
 
-import { fileSockets, mountApp } from './host/host/index.ts'
+import { fileAccess, mountApp } from './host/host/index.ts'
 
 const config = JSON.parse(document.body.dataset.config)
 const { serverUrl, token, user, file, name, entry, capabilities } = config
@@ -12,15 +12,17 @@ function context() {
     theme: { scheme: element('scheme').value, contrast: element('contrast').value },
     language: element('language').value,
     user,
-    file: { ...(file ?? { fileId: '', name: '', kind: 'rtdb' }), access: element('access').value },
+    opened: {
+      ...(file ?? { fileId: '', name: '', contentType: '', kind: 'rtdb' }),
+      size: 0,
+      access: element('access').value,
+    },
   }
 }
 
-// To the SDK this is a file on another server: the development server's origin is not this page's.
-function socketUrl(request) {
-  const address = { ...context().file, home: user.idTag }
-  return fileSockets(async () => ({ token, serverUrl }), address)(request)
-}
+// An app that is being made is not installed: it has no token of its own.
+const getToken = async () => ({ token })
+const app = { publisherTag: user.idTag, name }
 
 function show() {
   mounted?.stop()
@@ -31,9 +33,12 @@ function show() {
     title: name,
     capabilities,
     context: context(),
-    socketUrl,
+    access: fileAccess(getToken, { ...context().opened, app, serverUrl }),
     onTitle: (title) => {
       element('title').textContent = title
+    },
+    onNavigate: (url) => {
+      element('problem').textContent = `The app asks to open ${url.href}`
     },
     onState: (state) => {
       element('state').textContent = state
