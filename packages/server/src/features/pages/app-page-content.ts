@@ -1,10 +1,32 @@
 import type { AppPageTexts } from './app-page-texts.ts'
 
-/** The list of installed apps. */
+/** The apps that are installed, and those that may be. */
 export function appsMain(texts: AppPageTexts): string {
   return `<h1>${texts.apps}</h1>
 <p class="hint">${texts.appsHint}</p>
-<ul id="apps"></ul>`
+<section aria-labelledby="installed-title">
+<h2 id="installed-title" tabindex="-1">${texts.installedApps}</h2>
+<ul id="installed" aria-labelledby="installed-title"></ul>
+</section>
+<section aria-labelledby="catalogue-title">
+<h2 id="catalogue-title" tabindex="-1">${texts.catalogue}</h2>
+<p class="hint">${texts.catalogueHint}</p>
+<form id="search-form" role="search" method="post">
+<label for="search">${texts.searchApps}</label>
+<input id="search" name="search" type="search" autocomplete="off" maxlength="200">
+<button type="submit">${texts.searchNow}</button>
+</form>
+<ul id="catalogue" aria-labelledby="catalogue-title"></ul>
+<button type="button" id="more" class="quiet" hidden>${texts.moreApps}</button>
+</section>
+<dialog id="uninstalling" aria-labelledby="uninstalling-title" aria-describedby="uninstalling-hint">
+<form method="dialog">
+<h2 id="uninstalling-title"></h2>
+<p id="uninstalling-hint">${texts.uninstallHint}</p>
+<button value="uninstall">${texts.uninstall}</button>
+<button value="keep" class="quiet" autofocus>${texts.keepApp}</button>
+</form>
+</dialog>`
 }
 
 /** An app: its files to choose from, or one of them open in it. */

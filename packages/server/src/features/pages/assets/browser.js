@@ -136,9 +136,18 @@ export function spaced(code) {
   return `${code.slice(0, 3)} ${code.slice(3)}`
 }
 
+/** The language of the page, as it is spoken where the visitor lives. */
+export function visitorLocale() {
+  const { lang } = document.documentElement
+  return navigator.language.startsWith(lang) ? navigator.language : lang
+}
+
 /** A time as it is written where the visitor lives, in the language of the page. */
 export function showTime(iso) {
-  const { lang } = document.documentElement
-  const locale = navigator.language.startsWith(lang) ? navigator.language : lang
-  return new Date(iso).toLocaleString(locale)
+  return new Date(iso).toLocaleString(visitorLocale())
+}
+
+/** The day of a time, written out. */
+export function showDay(iso) {
+  return new Date(iso).toLocaleDateString(visitorLocale(), { dateStyle: 'long' })
 }
