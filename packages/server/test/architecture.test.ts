@@ -301,7 +301,7 @@ const confined: readonly { readonly what: string; readonly pattern: RegExp; read
     what: 'raw HTTP',
     pattern: /from '(node:https?|undici|fastify)'|\bfetch\(/,
     allowed:
-      /^packages\/(server\/src\/(infra\/(egress|http|proxy|telemetry|ws)|app)\/|client\/|web\/src\/(platform|worker)\/)/,
+      /^packages\/(server\/src\/(infra\/(egress|http|proxy|telemetry|ws)|app)\/|app\/src\/host\/file-access\.ts|client\/|web\/src\/(platform|worker)\/)/,
   },
   {
     what: 'process output',

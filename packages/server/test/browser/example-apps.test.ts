@@ -1,3 +1,4 @@
+import { createFile, createShare, type FileId, type IdTag, uninstallApp, uploadFile } from '@kith/protocol'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
@@ -60,7 +61,7 @@ withChromium('apps', (launch) => {
   }
   async function accept({ page }: OpenedApp, name: string): Promise<void> {
     await page.getByRole('button', { name: `Accept and open ${name}` }).click()
-    await page.waitForURL(/[?&]at=/)
+    await page.waitForURL(/[?&]file=/)
     await page.getByText(`is of ${alice.idTag}`).waitFor()
   }
 
@@ -152,11 +153,65 @@ withChromium('apps', (launch) => {
       ['database', 'rtdb', 'Hello from '],
       ['document', 'crdt', '"yes"'],
     ] as const)('the example of a %s in the README runs', async (name, capability, shown) => {
-      await publishReadmeExample(alice, { name, capability })
+      await publishReadmeExample(alice, { name, manifest: { capabilities: [capability] } })
       const opened = await openApp(browser, alice, name === 'database' ? 'Database' : 'Document')
       await makeFile(opened, 'Example')
       await opened.app.getByText(shown).waitFor()
       expect(opened.faults).toEqual([])
+    })
+
+    test('the example of a file in the README reads one of its own, and one that was shared', async () => {
+      const manifest = { capabilities: ['files:read'], fileTypes: ['text/plain'] }
+      const text = `from the first byte ${'x'.repeat(1_200_000)} to the last`
+      for (const person of [alice, bob]) await publishReadmeExample(person, { name: 'file', manifest })
+      const client = await alice.server.as(alice.idTag)
+      const upload = (fileName: string, type: string) =>
+        client.upload(uploadFile, { params: { preset: 'raw', fileName }, body: new Blob([text], { type }) })
+      const { fileId } = (await upload('Notes.txt', 'text/plain')).data
+      await upload('Numbers.csv', 'text/csv')
+      await client.call(createFile, { body: { fileTp: 'RTDB', fileName: 'Data', contentType: 'text/plain' } })
+      const read = async ({ app, page }: OpenedApp) => {
+        await page.getByText(`Notes.txt, ${text.length} bytes`).waitFor()
+        await expect.poll(() => app.locator('body').textContent()).toBe(text)
+      }
+      const hers = await openApp(browser, alice, 'File')
+      // Of the types that it opens and the kind that it may read; it makes none itself.
+      const files = hers.page.getByRole('list', { name: 'Your files' }).getByRole('link')
+      await files.first().waitFor()
+      expect(await files.allTextContents()).toEqual(['Notes.txt'])
+      expect(await hers.page.getByRole('button', { name: 'Create and open' }).isVisible()).toBe(false)
+      await files.first().click()
+      await read(hers)
+
+      const body = { subjectType: 'U', subjectId: bob.idTag, permission: 'R' } as const
+      await client.call(createShare, { params: { fileId: fileId as FileId }, body })
+      await network.settle()
+      const his = await openApp(browser, bob, 'File')
+      await accept(his, 'Notes.txt')
+      await read(his)
+      expect([...hers.faults, ...his.faults]).toEqual([])
+    })
+
+    test('an app that is uninstalled ends where it is open, with a file of its own or of another server', async () => {
+      const hers = await openApp(browser, alice, 'Poll')
+      await makeFile(hers, 'Dinner')
+      await share(hers, bob.idTag)
+      const his = await openApp(browser, bob, 'Poll')
+      await accept(his, 'Dinner')
+      await his.page.getByText('Saved', { exact: true }).waitFor()
+      for (const [{ page }, { server, idTag }] of [
+        [his, bob],
+        [hers, alice],
+      ] as const) {
+        const app = { publisher: idTag as IdTag, name: 'Poll' }
+        await (await server.as(idTag)).call(uninstallApp, { params: app })
+        network.clock.advance(5_000)
+        await page.getByText('The app is not installed here any more.').waitFor()
+        expect(await page.locator('iframe').count()).toBe(0)
+        expect(await page.getByRole('button', { name: 'Open it again' }).isVisible()).toBe(false)
+      }
+      await publishExample(alice, 'poll')
+      await publishExample(bob, 'poll')
     })
 
     test('a poll counts one vote of each, and shows readers the result', async () => {

@@ -22,6 +22,9 @@ addEventListener('message', ({ data, ports }) => {
   if (data?.type !== 'welcome') return
   globalThis.port = ports[0]
   port.onmessage = ({ data }) => heard.push(data)
+  if (data.context.opened.name !== 'Unasked') return
+  port.postMessage({ type: 'navigate', url: 'https://example.com/' })
+  port.postMessage({ type: 'state', state: 'saved' })
 })
 parent.postMessage({ kith: 'app', type: 'hello', versions: [1] }, '*')
 `
@@ -49,6 +52,13 @@ declare const document: {
   createElement(tag: string): Record<string, unknown> & { submit(): void; click(): void }
   body: { append(...elements: object[]): void }
 }
+interface HostPage {
+  readonly MutationObserver: new (heard: () => void) => { observe(target: object, options: object): void }
+  readonly document: {
+    getElementById(id: string): { readonly textContent: string; readonly hidden: boolean } | null
+  }
+  readonly console: { log(text: string): void }
+}
 declare let location: string
 declare const localStorage: object
 
@@ -57,6 +67,7 @@ withChromium('a hostile app', (launch) => {
   let server: TestServer
   let person: AppPerson
   let url: string
+  let unaskedUrl: string
   let foreignUrl: string
   let entry: string
   beforeAll(async () => {
@@ -71,10 +82,14 @@ withChromium('a hostile app', (launch) => {
     const body = { fileTp: 'RTDB', fileName: 'Bait' } as const
     const contentType = `application/vnd.kith.app.${manifest.id}`
     const { data: file } = await client.call(createFile, { body: { ...body, contentType } })
+    const { data: unasked } = await client.call(createFile, {
+      body: { ...body, fileName: 'Unasked', contentType },
+    })
     const { data: foreign } = await client.call(createFile, { body })
     const urlOf = ({ fileId }: { fileId: string }) =>
       `${server.urlOf(idTag)}/apps/${idTag}/Hostile?file=${encodeURIComponent(fileId)}`
     url = urlOf(file)
+    unaskedUrl = urlOf(unasked)
     foreignUrl = urlOf(foreign)
     entry = `${server.urlOf(idTag)}/api/files/${publication.fileId}/content/index.html`
   })
@@ -262,6 +277,73 @@ withChromium('a hostile app', (launch) => {
     })
     await ended(page, 'The app has left its own page')
     expect(requested.filter((asked) => asked.includes('example.com'))).toEqual([])
+  })
+
+  /** Asks to open addresses, and waits until the host has heard all of it. Scripts of the test count as clicks. */
+  async function navigate(
+    { page, frame }: { page: Page; frame: Frame },
+    { urls, state }: { urls: string[]; state: 'offline' | 'loading' },
+  ): Promise<boolean> {
+    await frame.evaluate(
+      ([urls, state]) => {
+        for (const url of urls) port.postMessage({ type: 'navigate', url })
+        port.postMessage({ type: 'state', state })
+      },
+      [urls, state] as const,
+    )
+    await page.getByText(state === 'offline' ? 'Offline' : 'Loading …', { exact: true }).waitFor()
+    return await page.locator('#asked').isVisible()
+  }
+
+  test('that asks for an address by itself is not heard', async () => {
+    const { page } = await openApp(browser, person, 'Hostile')
+    // Nothing but this script of the page may look: what a test evaluates counts as a click.
+    await page.addInitScript(() => {
+      const { MutationObserver, document, console } = globalThis as unknown as HostPage
+      const tell = () => {
+        if (document.getElementById('save-state')?.textContent === 'Saved')
+          console.log(`asked: ${document.getElementById('asked')?.hidden === false}`)
+      }
+      new MutationObserver(tell).observe(document, { subtree: true, childList: true, characterData: true })
+    })
+    const [told] = await Promise.all([
+      page.waitForEvent('console', (message) => message.text().startsWith('asked: ')),
+      page.goto(unaskedUrl),
+    ])
+    expect(told.text()).toBe('asked: false')
+  })
+
+  test('asks for an address after a click, once, and not again at once', async () => {
+    const { page, frame, opened } = await open()
+    const asked = `https://example.com/?of=${'x'.repeat(500)}`
+    const urls = [asked, 'https://example.com/other', 'javascript:0']
+    expect(await navigate({ page, frame }, { urls, state: 'offline' })).toBe(true)
+    expect(await page.locator('#asked').getByRole('alert').textContent()).toContain(`: ${asked}`)
+    await page.getByRole('button', { name: 'Do not open' }).click()
+    await page.locator('#asked').waitFor({ state: 'hidden' })
+    expect(await navigate({ page, frame }, { urls, state: 'loading' })).toBe(false)
+    expect([opened, page.url()]).toEqual([[], url])
+  })
+
+  test('opens the address that the person has agreed to, in another tab that knows nothing of this one', async () => {
+    const { page, frame } = await open()
+    const asked = `${server.urlOf(person.idTag)}/healthz`
+    expect(await navigate({ page, frame }, { urls: [asked], state: 'offline' })).toBe(true)
+    const button = page.getByRole('button', { name: 'Open in another tab' })
+    // Not by the second half of a double click.
+    expect(await button.isEnabled()).toBe(false)
+    const [tab] = await Promise.all([page.context().waitForEvent('page'), button.click()])
+    await tab.waitForURL(asked)
+    expect(await tab.evaluate('[opener, document.referrer]')).toEqual([null, ''])
+    await page.locator('#asked').waitFor({ state: 'hidden' })
+  })
+
+  test('reads no bytes without the capability', async () => {
+    const { frame } = await open()
+    await frame.evaluate(() => {
+      for (let read = 1; read <= 3; read += 1) port.postMessage({ type: 'read', read, start: 0, end: 9 })
+    })
+    await expect.poll(() => told(frame)).toEqual(Array.from({ length: 3 }, () => ['failed', null]))
   })
 
   test('that sends huge messages loses its socket', async () => {

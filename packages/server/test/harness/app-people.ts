@@ -24,14 +24,14 @@ export async function publishExample({ idTag, server }: AppPerson, name: 'todo' 
 /** Makes an app whose script is an example of the SDK's README, publishes and installs it. */
 export async function publishReadmeExample(
   { idTag, server }: AppPerson,
-  example: { readonly name: string; readonly capability: 'crdt' | 'rtdb' },
+  example: { readonly name: string; readonly manifest: object },
 ): Promise<void> {
-  const { name, capability } = example
+  const { name } = example
   await using line = await CommandLine.open({ KITH_TOKEN: await server.signIn(idTag) })
   const folder = join(line.folder, name)
   const { manifest } = await line.json('app', 'init', folder)
   await cp(`${readmeExamples}${name}.ts`, join(folder, 'src/main.ts'))
-  const changed = { ...manifest, capabilities: [capability] }
+  const changed = { ...manifest, ...example.manifest }
   await writeFile(join(folder, 'app.json'), JSON.stringify(changed))
   await line.json('app', 'publish', folder, '--server', server.urlOf(idTag), '--install')
 }

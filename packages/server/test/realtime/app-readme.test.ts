@@ -38,11 +38,12 @@ test('the sizes in the README are true', async () => {
   const [app, host] = await Promise.all([sizesOf('index.ts'), sizesOf('host/index.ts')])
   const measured = {
     '@kith/app': app.first,
-    'app.rtdb()': app.lazy.rtdb ?? 0,
-    'app.crdt()': app.lazy.crdt ?? 0,
+    'app.database()': app.lazy.rtdb ?? 0,
+    'app.document()': app.lazy.crdt ?? 0,
     '@kith/app/host': host.first,
   }
   expect(Object.keys(rows)).toEqual(Object.keys(measured))
+  expect(app.first).toBeLessThan(8)
   for (const [name, size] of Object.entries(measured))
     expect(Math.abs((rows[name] ?? 0) / size - 1), `${name} has ${size} kB`).toBeLessThan(0.1)
 })
