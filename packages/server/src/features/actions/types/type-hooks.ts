@@ -74,7 +74,8 @@ export interface TypeHooks {
   onReject?(scene: HookScene): Promise<void>
   /** The action that the target answers with. */
   answer?(action: StoredAction, verdict: 'accept' | 'reject'): ActionInput | undefined
-  /** Its attachments are fetched when somebody asks for them, not when it arrives. */
+  /** Its attachments are fetched when somebody asks for them, not when it arrives: packages of apps may have 64 MiB, and few of
+   * those who are told of one install it. */
   readonly isFetchedLater?: true
   /** A community that the action was posted to announces it to its members (ANNC). */
   readonly isAnnounced?: true

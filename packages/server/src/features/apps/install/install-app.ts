@@ -28,7 +28,7 @@ interface InstallRequest {
   readonly actionId: ActionId
   /** As before when absent. */
   readonly autoUpdate?: boolean | undefined
-  /** The job for `autoUpdate` asks, and nobody has looked at what the newer version asks for. */
+  /** Set by the job for `autoUpdate`: no person has seen what the newer version asks for. */
   readonly isAutomatic?: true
   readonly ip?: string | undefined
   readonly signal: AbortSignal
@@ -83,8 +83,8 @@ function assertNewer({ manifest }: InstalledApp, offer: AppOffer): void {
     throw new Failure('E-STATE', { message: 'The installed version is not older.' })
 }
 
-/** The identity tag of the publisher may belong to another account of this server now. One that has moved elsewhere has to
- * be recognized by somebody. */
+/** The identity tag of the publisher may belong to another account of this server now. A publisher that has moved to another
+ * server has no account here to compare: a person has to install its next version. */
 function assertSamePublisher(before: InstalledApp, { publisherId, isAutomatic }: Checked): void {
   const isKnown = before.publisherId === undefined || before.publisherId === publisherId
   if (isKnown || (publisherId === undefined && !isAutomatic)) return
@@ -98,7 +98,7 @@ function assertSameApp({ manifest }: InstalledApp, checked: AppPackage): void {
   if (manifest.id !== checked.manifest.id) throw packageFault('id-changed')
 }
 
-/** What an app may ask for is what somebody has agreed to by installing it. */
+/** An update by itself gets no capability that the installed version does not have: a person agreed to those by installing it. */
 function assertAsksNoMore({ manifest }: InstalledApp, checked: AppPackage): void {
   const { capabilities: agreed = [] } = manifest
   const { capabilities = [] } = checked.manifest

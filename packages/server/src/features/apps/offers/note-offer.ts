@@ -76,7 +76,7 @@ function offerOf({
   }
 }
 
-/** What it is found by: what is said in any language. */
+/** The text that is searched: name, tags, titles and descriptions, in all languages. */
 function wordsOf({ name, description = '', tags, titles = {}, descriptions = {} }: AppOffer): string {
   const texts = [...Object.values(titles), ...Object.values(descriptions), ...tags]
   return ` ${searchTextOf({ name, description, text: texts.join(' ') })}`

@@ -11,7 +11,7 @@ import { type AppPackage, readPackage } from './read-package.ts'
 interface Promised {
   readonly name: string
   readonly version: string
-  /** All that it may ask for, once somebody has been shown that. */
+  /** All that the package may ask for: what its offer has shown. Absent where nothing was shown yet. */
   readonly capabilities?: readonly AppCapability[]
 }
 
