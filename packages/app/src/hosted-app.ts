@@ -31,7 +31,7 @@ export interface App extends AppContext {
   /** Asks for a height, in CSS pixels. A host that shows the app in the whole window does not follow. */
   setHeight(height: number): void
   /** Asks the person to open an `https` or `http` address in another tab. To be called when they have clicked: hosts ignore it
-   * otherwise. Whether they agree is not told. */
+   * otherwise. Whether they agree is not told. Throws a `TypeError` for other addresses, and those of more than 2000 characters. */
   navigate(url: string): void
 }
 
@@ -120,8 +120,9 @@ export class HostedApp implements App {
   }
 
   navigate(url: string): void {
-    const { href } = new URL(url)
-    if (href.length > 2_000) throw new TypeError('the address is too long')
+    const { href, protocol, username, password } = new URL(url)
+    if (!/^https?:$/.test(protocol) || `${username}${password}` !== '' || href.length > 2_000)
+      throw new TypeError('an address of http or https, without a name, and of 2000 characters at most')
     this.#post({ type: 'navigate', url: href })
   }
 
@@ -161,9 +162,9 @@ export class HostedApp implements App {
       this.#context = message.context
       for (const listener of [...this.#listeners]) listener(this)
     } else if (message.type === 'ended') {
-      for (const listener of [...this.#endListeners]) listener(message.reason)
       this.#reads.end()
       this.#port.close()
+      for (const listener of [...this.#endListeners]) listener(message.reason)
     } else if (message.type === 'bytes' || message.type === 'failed') this.#reads.take(message)
     else this.#sockets.take(message)
   }

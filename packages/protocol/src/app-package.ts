@@ -1,3 +1,4 @@
+import { appContentTypePrefix } from './app-file-types.ts'
 import type { AppManifest } from './app-manifest.ts'
 
 const mebibyte = 1024 * 1024
@@ -26,17 +27,16 @@ export type AppCapability = (typeof appCapabilities)[number]
 /** Names of apps: one segment of a path, which is neither `.` nor `..`, without control characters. */
 export const appNamePattern = '^(?!\\.{1,2}$)[^/\\u0000-\\u001f\\u007f-\\u009f]+$'
 
-const contentTypePrefix = 'application/vnd.kith.app.'
 // As the API takes it.
 const maxContentTypeLength = 127
 
 /** An app whose files could not carry its id is none that can be used. */
-export const maxAppIdLength = maxContentTypeLength - contentTypePrefix.length
+export const maxAppIdLength = maxContentTypeLength - appContentTypePrefix.length
 
 /** The content type of the files that an app works on. A shared file keeps it, so that on another server an app of the same id
  * opens the file, whoever has published that app there. */
 export function appContentType({ id }: Pick<AppManifest, 'id'>): string {
-  return `${contentTypePrefix}${id}`
+  return `${appContentTypePrefix}${id}`
 }
 
 /** What may be wrong with a package: `details.reason` of the answer, and the sentence that goes with it. */
@@ -58,7 +58,8 @@ export const appPackageFaults = {
   'manifest-too-large': 'The app.json is too large.',
   'manifest-not-json': 'The app.json is not JSON without duplicate members.',
   'manifest-invalid': 'The app.json is not a valid manifest.',
-  'manifest-differs': 'The app.json has another name or version than the offer.',
+  'manifest-differs':
+    'The app.json has another name or version than the offer, or more that it may open or ask for.',
   'entry-missing': 'The entry page of the manifest is not in the package.',
   'icon-missing': 'The icon of the manifest is not in the package.',
   'id-changed': 'The package has another id than the installed app of this name.',

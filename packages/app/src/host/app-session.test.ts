@@ -219,7 +219,11 @@ describe('the bytes of the file', () => {
     expect(parts.map((part) => new Uint8Array(part)[0])).toEqual([...content.slice(0, 20)])
     expect(most).toBeLessThanOrEqual(flowLimits.readsAtOnce)
     expect(new Uint8Array(await file.read(2_499_998, 9_000_000))).toEqual(content.slice(-2))
-    expect((await file.read(9, 3)).byteLength).toBe(0)
+    for (const [start, end] of [
+      [9, 3],
+      [2_500_000, 2_500_001],
+    ])
+      expect((await file.read(start, end)).byteLength).toBe(0)
     const blob = await file.blob()
     expect([blob.size, blob.type]).toEqual([2_500_000, 'image/png'])
   })
@@ -278,6 +282,20 @@ test('an app that is uninstalled is ended, whatever it does next', async () => {
   await expect.poll(() => reading.ended).toEqual(['uninstalled'])
 })
 
+test('an app that is uninstalled is ended with its socket, also when it does not connect again', async () => {
+  let isInstalled = true
+  const { ended, opened } = speak({
+    socketUrl: async () => {
+      if (!isInstalled) throw new AppUninstalled()
+      return 'wss://alice.example/'
+    },
+  })
+  const socket = await opened()
+  isInstalled = false
+  socket.end(1008, 'revoked')
+  await expect.poll(() => ended).toEqual(['uninstalled'])
+})
+
 describe('what an app asks of its host', () => {
   test('is told with plain values', async () => {
     const heights: number[] = []
@@ -298,7 +316,20 @@ describe('what an app asks of its host', () => {
     expect(heights).toEqual([301, 0, 100_000])
     expect(urls).toEqual(['https://example.org/a?b#c'])
     expect(session.malformed).toBe(0)
-    expect(() => app.navigate('nowhere')).toThrow(TypeError)
+    for (const wrong of [
+      'nowhere',
+      'javascript:0',
+      'https://a@example.org/',
+      `https://example.org/${'ä'.repeat(1_000)}`,
+    ])
+      expect(() => app.navigate(wrong)).toThrow(TypeError)
+  })
+
+  test('is a title on one line that turns no text around', async () => {
+    const titles: string[] = []
+    const { say } = speak({ onTitle: (title) => titles.push(title) })
+    say({ type: 'title', title: 'a\u202egnp.txt\nb\u2066c \u{1f469}\u200d\u{1f4bb}' })
+    await expect.poll(() => titles).toEqual(['a gnp.txt b c \u{1f469}\u200d\u{1f4bb}'])
   })
 
   test.each([
@@ -312,6 +343,8 @@ describe('what an app asks of its host', () => {
     '//example.org',
     'https://',
     '',
+    // Not long before it is written out.
+    `https://example.org/${'ä'.repeat(1_000)}`,
   ])('is no navigation to %s', async (url) => {
     const urls: URL[] = []
     const { say, session } = speak({ onNavigate: (asked) => urls.push(asked) })

@@ -31,7 +31,11 @@ interface SessionDeps extends SessionOptions {
 
 // `forbidden` of the server's closes: the clients do not connect again.
 const endedCode = 4403
+const tokenEndedCode = 1008
 const minuteMs = 60_000
+const longestAddress = 2_000
+// Control characters, ends of lines, and what turns the direction of text around.
+const steering = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
 
 /** Malformed messages that are dropped before the app is ended. */
 export const maxMalformed = 1_000
@@ -94,7 +98,7 @@ export class AppSession {
         this.noteMalformed()
         break
       case 'title':
-        this.#deps.onTitle?.(message.title)
+        this.#deps.onTitle?.(message.title.replaceAll(steering, ' '))
         break
       case 'resize':
         this.#deps.onResize?.(message.height)
@@ -134,13 +138,17 @@ export class AppSession {
       this.#post({ type: 'closed', socket, ...refusal })
       return
     }
+    const request = { kind, access, presence }
+    const socketUrl = () => this.#unlessUninstalled(this.#deps.socketUrl(request))
     const relay = new Relay({
-      socket,
-      request: { kind, access, presence },
-      socketUrl: (request) => this.#unlessUninstalled(this.#deps.socketUrl(request)),
+      ...{ socket, request, socketUrl },
       connect: this.#deps.connect,
       post: (told, transfer) => this.#post(told, transfer),
-      closed: () => this.#relays.delete(socket),
+      closed: (code) => {
+        this.#relays.delete(socket)
+        // The token has ended, perhaps because the app was uninstalled: that is found out whether or not the app connects again.
+        if (code === tokenEndedCode) void socketUrl().catch(() => undefined)
+      },
     })
     this.#relays.set(socket, { kind, relay })
     this.#opensMs.push(performance.now())
@@ -148,8 +156,8 @@ export class AppSession {
 
   #navigate(text: string): void {
     const url = URL.canParse(text) ? new URL(text) : undefined
-    // An address with a name and a password looks like that of another host.
-    const isPlain = url?.username === '' && url.password === ''
+    // An address with a name and a password looks like that of another host, and nobody reads a long one.
+    const isPlain = url?.username === '' && url.password === '' && url.href.length <= longestAddress
     if (isPlain && (url.protocol === 'https:' || url.protocol === 'http:')) this.#deps.onNavigate?.(url)
     else this.noteMalformed()
   }

@@ -21,7 +21,8 @@ export interface MountOptions
   readonly context: AppContext
   /** Makes the WebSocket; the global one when absent. */
   readonly connect?: (url: string) => WebSocket
-  /** The app asks to open this address in another tab, after a click in its page. The host shows the person all of it, and asks. */
+  /** The app asks to open this address in another tab, after a click or a key in its page. The host shows the person all of it, and
+   * asks. Clicks that were meant for the app may follow: they are to open nothing. */
   readonly onNavigate?: (url: URL) => void
   /** The app has connected. */
   readonly onReady?: () => void
@@ -113,12 +114,17 @@ class AppFrame implements MountedApp {
       connect: connect ?? ((url) => new WebSocket(url)),
       ...(onTitle && { onTitle }),
       ...(onResize && { onResize }),
-      ...(onNavigate && { onNavigate: (url) => navigator.userActivation.isActive && onNavigate(url) }),
+      ...(onNavigate && { onNavigate: (url) => this.#isInUse() && onNavigate(url) }),
       ...(onState && { onState }),
       end: (reason) => this.#endAndTell(reason),
     })
     post(windowMessage({ type: 'welcome', version, context: this.#context }), [port2])
     onReady?.()
+  }
+
+  /** The person has clicked or typed a moment ago, and in the app. */
+  #isInUse(): boolean {
+    return navigator.userActivation.isActive && document.activeElement === this.#frame
   }
 
   #noteMalformed(): void {

@@ -26,7 +26,7 @@ export interface RelayOptions {
   readonly socketUrl: (request: SocketRequest) => Promise<string>
   readonly connect: (url: string) => WebSocket
   readonly post: (message: HostMessage, transfer?: Transferable[]) => void
-  readonly closed: () => void
+  readonly closed: (code: number) => void
 }
 
 // A WebSocket has no event for it.
@@ -72,7 +72,7 @@ export class Relay {
     clearTimeout(this.#timer)
     this.#socket?.close()
     this.#options.post({ type: 'closed', socket: this.#options.socket, code, reason: reason.slice(0, 200) })
-    this.#options.closed()
+    this.#options.closed(code)
   }
 
   async #open(): Promise<void> {

@@ -109,6 +109,31 @@ export const installApp = contract({
   example: { body: { actionId: `a1~${'A'.repeat(43)}`, autoUpdate: true } },
 })
 
+const AppParams = Type.Object({
+  publisher: DomainParam('Who offers the app'),
+  name: Type.String({ minLength: 1, maxLength: 100, description: 'The name of the app' }),
+})
+
+export const updateInstalledApp = contract({
+  name: 'updateInstalledApp',
+  method: 'PATCH',
+  path: '/api/apps/@{publisher}/{name}',
+  tag,
+  summary: 'Choose whether an installed app updates by itself',
+  auth: 'required',
+  scope: 'write:apps',
+  role: 'leader',
+  params: AppParams,
+  body: {
+    kind: 'json',
+    schema: Type.Object({
+      autoUpdate: Type.Boolean({ description: 'Newer versions are installed when they are offered' }),
+    }),
+  },
+  reply: { kind: 'data', status: 200, schema: InstalledApp },
+  errors: ['E-NOTFOUND'],
+})
+
 export const uninstallApp = contract({
   name: 'uninstallApp',
   method: 'DELETE',
@@ -118,10 +143,7 @@ export const uninstallApp = contract({
   auth: 'required',
   scope: 'write:apps',
   role: 'leader',
-  params: Type.Object({
-    publisher: DomainParam('Who offers the app'),
-    name: Type.String({ minLength: 1, maxLength: 100, description: 'The name of the app' }),
-  }),
+  params: AppParams,
   reply: { kind: 'empty', status: 204 },
   errors: ['E-NOTFOUND'],
 })
@@ -155,4 +177,11 @@ export const getAppAsset = contract({
   errors: ['E-FILE-NOTFOUND', 'E-RANGE', 'E-UNAVAILABLE'],
 })
 
-export const appContracts = [listApps, listInstalledApps, installApp, uninstallApp, getAppAsset]
+export const appContracts = [
+  listApps,
+  listInstalledApps,
+  installApp,
+  updateInstalledApp,
+  uninstallApp,
+  getAppAsset,
+]

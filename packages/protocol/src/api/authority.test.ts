@@ -168,6 +168,7 @@ const wanted: Record<string, string> = {
   listApps: 'optional, read:apps',
   listInstalledApps: 'required, read:apps, as leader',
   installApp: 'required, write:apps, as leader',
+  updateInstalledApp: 'required, write:apps, as leader',
   uninstallApp: 'required, write:apps, as leader',
   getAppAsset: 'optional, guests',
 }

@@ -164,7 +164,7 @@ export const getAccessToken = contract({
   query: CredentialToExchange,
   queryAliases: { refId: 'ref' },
   reply: { kind: 'data', status: 200, schema: AccessGrant },
-  errors: ['E-AUTH-FORBIDDEN', 'E-NOTFOUND', 'E-GONE'],
+  errors: ['E-AUTH-FORBIDDEN', 'E-NOTFOUND', 'E-FILE-NOTFOUND', 'E-GONE'],
 })
 
 /** The same with the credential in the body: addresses stand in the logs of proxies. */
@@ -180,7 +180,7 @@ export const exchangeCredential = contract({
   bucket: 'reference',
   body: { kind: 'json', schema: CredentialToExchange },
   reply: { kind: 'data', status: 200, schema: AccessGrant },
-  errors: ['E-AUTH-FORBIDDEN', 'E-NOTFOUND', 'E-GONE'],
+  errors: ['E-AUTH-FORBIDDEN', 'E-NOTFOUND', 'E-FILE-NOTFOUND', 'E-GONE'],
 })
 
 export const getProxyToken = contract({

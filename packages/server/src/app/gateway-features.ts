@@ -1,7 +1,9 @@
 import { type HeldCredential, listEnded, whenSessionsEnd } from '#features/accounts/index.ts'
 import { type DomainBlocks, findServerUrl, guardEgress, guardWebSockets } from '#features/federation/index.ts'
+import { findOwnerOfCopy } from '#features/files/index.ts'
 import { gatewaySockets, OwnersGateway } from '#features/gateway/index.ts'
 import { listSuspendedOrBanned } from '#features/relations/index.ts'
+import type { Tenant } from '#infra/caller/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import { createEgress, webSocketOpener } from '#infra/egress/index.ts'
 import type { HttpHooks, RateLimits } from '#infra/http/index.ts'
@@ -47,6 +49,7 @@ export function openGatewayFeature(
     ...{ gateway, relays: new Relays(clock), clock, rateLimits, hooks },
     openWebSocket: guardWebSockets(webSocketOpener(outside), domainBlocks),
     listEnded: (held: readonly HeldCredential[]) => listEnded(ended, held),
+    findOwnerOfCopy: ({ tenantId }: Tenant, fileId: string) => findOwnerOfCopy(db.reader(tenantId), fileId),
   }
   return {
     gateway,

@@ -21,6 +21,7 @@ import {
   publishAction,
   putSetting,
   uninstallApp,
+  updateInstalledApp,
 } from '@kith/protocol'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { purgeTenant } from '#app/purge/purge-tenant.ts'
@@ -271,6 +272,36 @@ describe('an app', () => {
     const refused = entries.find(({ event }) => event === 'app.upgrade-refused')
     expect(refused?.details).toMatchObject({ name: 'Notes', version: '2.0.0', reason: 'asks-more' })
     expect(await install(bob, more.actionId)).toMatchObject({ version: '2.0.0', autoUpdate: true })
+  })
+
+  test('is not updated by itself to what opens more types of files', async () => {
+    const opening = (version: string, fileTypes: string[]) =>
+      offerApp(alice, { version, manifest: { capabilities: ['files:read'], fileTypes } })
+    await install(bob, (await opening('1.0.0', ['text/*', 'image/png'])).actionId, { autoUpdate: true })
+    await opening('1.1.0', ['text/plain', 'image/png'])
+    await opening('1.2.0', ['text/*'])
+    const [kept] = await installed()
+    expect(kept).toMatchObject({ version: '1.1.0', fileTypes: ['text/plain', 'image/png'] })
+    const { data: entries } = await bob.call(getAuditLog)
+    const refused = entries.find(({ event }) => event === 'app.upgrade-refused')
+    expect(refused?.details).toMatchObject({ version: '1.2.0', reason: 'asks-more' })
+  })
+
+  test('updates by itself as its tenant says, also when its offer was taken back, and never when uninstalled', async () => {
+    const choose = (autoUpdate: boolean, name = 'Notes') =>
+      bob.call(updateInstalledApp, { params: { publisher: publisher as IdTag, name }, body: { autoUpdate } })
+    const { actionId } = await offerApp(alice)
+    await install(bob, actionId)
+    expect((await choose(true)).data).toMatchObject({ version: '1.0.0', autoUpdate: true })
+    await alice.call(deleteAction, { params: { actionId } })
+    await server.settle()
+    expect((await choose(false)).data).toMatchObject({ autoUpdate: false, withdrawnAt: expect.any(String) })
+    await offerApp(alice, { version: '1.1.0' })
+    expect((await installed())[0]).toMatchObject({ version: '1.0.0', autoUpdate: false })
+    await expect(choose(true, 'Other')).rejects.toMatchObject({ code: 'E-NOTFOUND' })
+    await remove(bob)
+    await expect(choose(true)).rejects.toMatchObject({ code: 'E-NOTFOUND' })
+    expect(await installed()).toEqual([])
   })
 
   test('whose newer version is no package of its own stays, and the trail says why', async () => {

@@ -1,5 +1,5 @@
 import type { Client } from '@kith/client'
-import { deleteAction, installApp, listInstalledApps } from '@kith/protocol'
+import { deleteAction, type IdTag, installApp, listInstalledApps, uninstallApp } from '@kith/protocol'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type MadePackage, offerApp } from '#harness/app-package.ts'
@@ -21,7 +21,7 @@ const notes: MadePackage = {
 const newerNotes: MadePackage = {
   ...notes,
   version: '1.1.0',
-  manifest: { ...notes.manifest, capabilities: ['rtdb', 'files:read'] },
+  manifest: { ...notes.manifest, capabilities: ['rtdb', 'files:read'], fileTypes: ['text/plain'] },
 }
 
 withChromium('the page of apps', (launch) => {
@@ -159,7 +159,7 @@ withChromium('the page of apps', (launch) => {
   })
 
   test('lets an app update by itself, and says when that is not possible any more', async () => {
-    const { actionId } = await install(notes)
+    await install(notes)
     const { page } = await open({ locale: 'de-DE' })
     const choice = page.getByRole('checkbox', { name: 'Von selbst aktualisieren: Notizen' })
     await choice.check()
@@ -168,11 +168,12 @@ withChromium('the page of apps', (launch) => {
     await choice.uncheck()
     await said(page, 'Notizen aktualisiert sich nicht mehr selbst.')
     expect(await installed()).toEqual([{ name: 'Notes', version: '1.0.0', autoUpdate: false }])
-    await alice.call(deleteAction, { params: { actionId } })
-    await server.settle()
+    // In another tab.
+    await bob.call(uninstallApp, { params: { publisher: publisher as IdTag, name: 'Notes' } })
     await choice.click()
-    await page.getByRole('alert').getByText('Das wird Ihnen nicht mehr angeboten.').waitFor()
+    await page.getByRole('alert').getByText('Das ist hier nicht oder nicht mehr bekannt.').waitFor()
     await expect.poll(() => choice.isChecked()).toBe(false)
+    expect(await installed()).toEqual([])
   })
 
   test('says that an app was taken back, and since when', async () => {
@@ -184,7 +185,8 @@ withChromium('the page of apps', (launch) => {
     await page
       .getByText(`Its publisher has taken it back on ${day}. It stays until you uninstall it.`)
       .waitFor()
-    expect(await page.getByRole('checkbox').count()).toBe(0)
+    await page.getByRole('checkbox', { name: 'Update by itself: Notes' }).check()
+    await said(page, 'Notes updates by itself from now on.')
     await page.getByRole('button', { name: 'Uninstall Notes' }).waitFor()
   })
 

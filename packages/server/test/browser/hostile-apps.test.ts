@@ -55,7 +55,7 @@ declare const document: {
 interface HostPage {
   readonly MutationObserver: new (heard: () => void) => { observe(target: object, options: object): void }
   readonly document: {
-    getElementById(id: string): { readonly textContent: string; readonly hidden: boolean } | null
+    getElementById(id: string): { readonly textContent: string; readonly open?: boolean } | null
   }
   readonly console: { log(text: string): void }
 }
@@ -279,6 +279,9 @@ withChromium('a hostile app', (launch) => {
     expect(requested.filter((asked) => asked.includes('example.com'))).toEqual([])
   })
 
+  const heading = (page: Page) => page.frameLocator('#frame iframe').getByRole('heading', { name: 'Hostile' })
+  const asked = (page: Page) => page.getByRole('dialog').getByText('The app asks to open an address at')
+
   /** Asks to open addresses, and waits until the host has heard all of it. Scripts of the test count as clicks. */
   async function navigate(
     { page, frame }: { page: Page; frame: Frame },
@@ -292,7 +295,7 @@ withChromium('a hostile app', (launch) => {
       [urls, state] as const,
     )
     await page.getByText(state === 'offline' ? 'Offline' : 'Loading …', { exact: true }).waitFor()
-    return await page.locator('#asked').isVisible()
+    return await asked(page).isVisible()
   }
 
   test('that asks for an address by itself is not heard', async () => {
@@ -302,7 +305,7 @@ withChromium('a hostile app', (launch) => {
       const { MutationObserver, document, console } = globalThis as unknown as HostPage
       const tell = () => {
         if (document.getElementById('save-state')?.textContent === 'Saved')
-          console.log(`asked: ${document.getElementById('asked')?.hidden === false}`)
+          console.log(`asked: ${document.getElementById('asked')?.open === true}`)
       }
       new MutationObserver(tell).observe(document, { subtree: true, childList: true, characterData: true })
     })
@@ -313,29 +316,59 @@ withChromium('a hostile app', (launch) => {
     expect(told.text()).toBe('asked: false')
   })
 
-  test('asks for an address after a click, once, and not again at once', async () => {
-    const { page, frame, opened } = await open()
-    const asked = `https://example.com/?of=${'x'.repeat(500)}`
-    const urls = [asked, 'https://example.com/other', 'javascript:0']
+  /** The app in a page whose clock stands still. */
+  async function openPaused() {
+    const { page, opened } = await open()
+    await page.clock.install({ time: '2026-01-01T00:00:00Z' })
+    await page.reload()
+    const frame = await frameOf(page)
+    await page.clock.pauseAt('2026-01-01T00:10:00Z')
+    return { page, frame, opened }
+  }
+
+  test('asks for an address after a click in it, once, and not again at once', async () => {
+    const { page, frame, opened } = await openPaused()
+    const address = `https://example.com/?of=${'x'.repeat(500)}`
+    const urls = [address, 'https://example.com/other', 'javascript:0']
+    // A click on the host is none in the app.
+    expect(await navigate({ page, frame }, { urls, state: 'loading' })).toBe(false)
+    await heading(page).click()
     expect(await navigate({ page, frame }, { urls, state: 'offline' })).toBe(true)
-    expect(await page.locator('#asked').getByRole('alert').textContent()).toContain(`: ${asked}`)
+    expect(await asked(page).textContent()).toContain(`: ${address}`)
     await page.getByRole('button', { name: 'Do not open' }).click()
-    await page.locator('#asked').waitFor({ state: 'hidden' })
+    await asked(page).waitFor({ state: 'hidden' })
+    await heading(page).click()
     expect(await navigate({ page, frame }, { urls, state: 'loading' })).toBe(false)
     expect([opened, page.url()]).toEqual([[], url])
   })
 
+  test('gets no address opened by clicks that were meant for it', async () => {
+    const { page, frame, opened } = await openPaused()
+    await heading(page).click()
+    expect(await navigate({ page, frame }, { urls: ['https://example.com/'], state: 'offline' })).toBe(true)
+    const button = page.getByRole('button', { name: 'Open in another tab' })
+    const { x = 0, y = 0 } = (await button.boundingBox()) ?? {}
+    for (let click = 0; click < 5; click += 1) {
+      await page.clock.runFor(900)
+      await page.mouse.click(x + 9, y + 9)
+    }
+    expect(opened).toEqual([])
+    await page.clock.runFor(900)
+    expect(await button.isEnabled()).toBe(false)
+    await page.clock.runFor(200)
+    expect(await button.isEnabled()).toBe(true)
+  })
+
   test('opens the address that the person has agreed to, in another tab that knows nothing of this one', async () => {
     const { page, frame } = await open()
-    const asked = `${server.urlOf(person.idTag)}/healthz`
-    expect(await navigate({ page, frame }, { urls: [asked], state: 'offline' })).toBe(true)
+    const address = `${server.urlOf(person.idTag)}/healthz`
+    await heading(page).click()
+    expect(await navigate({ page, frame }, { urls: [address], state: 'offline' })).toBe(true)
     const button = page.getByRole('button', { name: 'Open in another tab' })
-    // Not by the second half of a double click.
-    expect(await button.isEnabled()).toBe(false)
     const [tab] = await Promise.all([page.context().waitForEvent('page'), button.click()])
-    await tab.waitForURL(asked)
+    await tab.waitForURL(address)
     expect(await tab.evaluate('[opener, document.referrer]')).toEqual([null, ''])
-    await page.locator('#asked').waitFor({ state: 'hidden' })
+    await asked(page).waitFor({ state: 'hidden' })
   })
 
   test('reads no bytes without the capability', async () => {

@@ -6,6 +6,8 @@ import {
   createApiKey,
   createFile,
   createShare,
+  deleteApiKey,
+  deleteFile,
   type FileId,
   getAccessToken,
   getFileMetadata,
@@ -16,11 +18,13 @@ import {
   listSessions,
   logout,
   uninstallApp,
+  updateApiKey,
 } from '@kith/protocol'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { offerApp } from '#harness/app-package.ts'
 import { type Person, TestNetwork } from '#harness/test-network.ts'
+import { serverTenant } from '#infra/db/index.ts'
 
 let network: TestNetwork
 let alice: Person
@@ -124,11 +128,48 @@ describe('The token of an app', () => {
     expect(await endOf(opened)).toBe(1008)
   })
 
-  test('begins no session that is listed, and one for all files', async () => {
+  test('begins no session that is listed, one for all files, and none that stays', async () => {
+    const session = network.server(1).client(bob.idTag, await network.server(1).signIn(bob.idTag))
+    const rows = () =>
+      network
+        .server(1)
+        .db.reader(serverTenant)
+        .tables<{ sessions: { method: string; caller_tag: string; revoked_at: number | null } }>()
+        .selectFrom('sessions')
+        .select('caller_tag')
+        .where('method', '=', 'app')
+        .where('caller_tag', '=', bob.idTag)
+        .where('revoked_at', 'is', null)
+        .execute()
     const before = (await bob.client.call(listSessions)).data
-    await appToken()
-    await appToken()
+    await appToken(fileId, 'write', session)
+    await appToken(await makeFile(bob), 'read', session)
     expect((await bob.client.call(listSessions)).data).toEqual(before)
+    expect(await rows()).toHaveLength(1)
+    await session.call(logout)
+    expect(await rows()).toEqual([])
+  })
+
+  test('is worth no more than the API key that it was asked for with, also when that is narrowed later', async () => {
+    const { key, keyId } = (
+      await bob.client.call(createApiKey, { body: { name: 'P', scope: scopeOf(fileId) } })
+    ).data
+    const program = network.server(1).client(bob.idTag, key)
+    const token = await appToken(fileId, 'write', program)
+    await open(token).collection('items').add({ title: 'Milk' })
+    await bob.client.call(updateApiKey, { params: { keyId }, body: { scope: scopeOf(fileId, 'read') } })
+    await expect(open(token).collection('items').add({ title: 'Eggs' })).rejects.toMatchObject({ code: 403 })
+    const again = await ask({ scope: scopeOf(fileId), app: appOf(bob) }, program)
+    expect(again.scope).toBe(scopeOf(fileId, 'read'))
+    await bob.client.call(deleteApiKey, { params: { keyId } })
+    await expect(metadata(again.token)).rejects.toMatchObject({ status: 401 })
+  })
+
+  test('says that its file is gone', async () => {
+    await bob.client.call(deleteFile, { params: { fileId } })
+    await expect(appToken()).rejects.toMatchObject({ status: 404, code: 'E-FILE-NOTFOUND' })
+    const narrow = network.server(1).client(bob.idTag, (await ask({ scope: 'read:actions' })).token)
+    await expect(appToken(await makeFile(bob), 'read', narrow)).rejects.toMatchObject({ status: 403 })
   })
 
   test('gives no token of another app, or of more', async () => {
@@ -215,6 +256,9 @@ describe.each([
   test('opens no other file, and no further than it says', async () => {
     const other = await share('W')
     expect(await endOf(at(await appToken(shared), other))).toBe(4403)
+    // Nor does it show Bob to anybody but the owner of the file.
+    const own = await makeFile(bob)
+    expect(await endOf(at(await appToken(own), own))).toBe(4403)
     const reading = at(await appToken(shared, 'read'))
     expect(await reading.collection('items').get()).toEqual([])
     await expect(reading.collection('items').add({ title: 'Milk' })).rejects.toMatchObject({ code: 403 })

@@ -4,11 +4,13 @@ import {
   listInstalledApps as installedContract,
   listApps as listContract,
   uninstallApp as uninstallContract,
+  updateInstalledApp as updateContract,
 } from '@kith/protocol'
 import { bind, type Endpoint } from '#infra/http/index.ts'
 import { Failure } from '#lib/failure.ts'
 import { installedView, offerView } from './app-view.ts'
 import { type AssetDeps, serveAsset } from './content/serve-asset.ts'
+import { chooseUpdates } from './install/choose-updates.ts'
 import { type InstallDeps, installApp } from './install/install-app.ts'
 import { listInstalled } from './install/installed-app-store.ts'
 import { type UninstallDeps, uninstallApp } from './install/uninstall-app.ts'
@@ -25,6 +27,9 @@ export function appEndpoints(deps: InstallDeps & AssetDeps & UninstallDeps): End
     ),
     bind(installContract, async ({ tenant, caller, body, ip, signal }) =>
       installedView(await installApp(deps, { tenant, caller, ...body, ip, signal })),
+    ),
+    bind(updateContract, async ({ tenant, params: { publisher, name }, body }) =>
+      installedView(await chooseUpdates(deps, tenant, { publisherTag: publisher, name, ...body })),
     ),
     bind(uninstallContract, async ({ tenant, caller, params: { publisher, name }, ip }) => {
       await uninstallApp(deps, { tenant, caller, ip, publisherTag: publisher, name })

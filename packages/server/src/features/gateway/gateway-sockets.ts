@@ -19,6 +19,8 @@ export interface GatewaySocketDeps extends AdmissionDeps<HeldCredential> {
   readonly gateway: OwnersGateway
   readonly openWebSocket: OpenWebSocket
   readonly relays: Relays
+  /** Whose file it is that the tenant has a copy of. */
+  findOwnerOfCopy(tenant: Tenant, fileId: string): Promise<IdTag | undefined>
   /** Which of these credentials have ended. */
   listEnded(held: readonly HeldCredential[]): Promise<ReadonlySet<HeldCredential>>
 }
@@ -82,6 +84,9 @@ async function passageOf(deps: GatewaySocketDeps, visit: OuterVisit): Promise<Pa
   const target = parseIdTag(String(params.at))
   if (target === undefined || target === tenant.idTag) throw new SocketRefusal('notFound')
   const access = accessOf(visit, caller)
+  // A token for one file shows the owner to nobody but the owner of that file.
+  if (caller.scope && (await deps.findOwnerOfCopy(tenant, String(params.fileId))) !== target)
+    throw new SocketRefusal('forbidden')
   return { tenant, caller, target, access, inner: undefined, lookedAtMs: deps.clock.now() }
 }
 

@@ -15,9 +15,11 @@ export async function readHostModule(name: string): Promise<string | undefined> 
   return stripTypes(await readFile(url, 'utf8'))
 }
 
-/** The JavaScript by which a page compares versions as the server does. */
-export async function readVersionModule(): Promise<string> {
-  return stripTypes(await readFile(new URL('app-version.ts', import.meta.resolve('@kith/protocol')), 'utf8'))
+/** The JavaScript by which pages compare versions and file types as the server does. */
+export const protocolModules = ['app-file-types', 'app-version'] as const
+
+export async function readProtocolModule(name: (typeof protocolModules)[number]): Promise<string> {
+  return stripTypes(await readFile(new URL(`${name}.ts`, import.meta.resolve('@kith/protocol')), 'utf8'))
 }
 
 /** Node warns that this function is experimental, though it starts the program with the same code. The warning would be the only

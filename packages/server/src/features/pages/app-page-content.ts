@@ -53,22 +53,22 @@ export function appMain(texts: AppPageTexts): string {
 <section id="hosting" aria-labelledby="hosted-name" hidden>
 <header id="bar">
 <a id="leave" class="button" href="?">${texts.leaveApp}</a>
-<p id="what"><strong id="hosted-name"></strong> <span id="hosted-title"></span></p>
+<p id="what"><strong id="hosted-name"></strong> <bdi id="hosted-title"></bdi></p>
 <p id="save-state" role="status"></p>
 <p id="who"></p>
 <button type="button" id="share" class="quiet" hidden>${texts.shareFile}</button>
 </header>
-<div id="asked" hidden>
-<p id="asked-text" role="alert"></p>
-<p><button type="button" id="asked-open">${texts.openAddress}</button>
-<button type="button" id="asked-dismiss" class="quiet">${texts.dismissAddress}</button></p>
-</div>
 <div id="frame"></div>
 <div id="ended" hidden>
 <p id="why" role="alert"></p>
 <p><button type="button" id="again">${texts.openAgain}</button> <a href="?">${texts.otherFiles}</a></p>
 </div>
 </section>
+<dialog id="asked" aria-labelledby="asked-text">
+<p id="asked-text"></p>
+<button type="button" id="asked-open">${texts.openAddress}</button>
+<button type="button" id="asked-dismiss" class="quiet" autofocus>${texts.dismissAddress}</button>
+</dialog>
 <dialog id="sharing" aria-labelledby="sharing-title">
 <h2 id="sharing-title">${texts.sharing}</h2>
 <form id="share-form" method="post">

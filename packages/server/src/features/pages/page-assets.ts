@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { WholeAnswer } from '#infra/http/index.ts'
-import { hostModules, readHostModule, readVersionModule } from './app-host-assets.ts'
+import { hostModules, protocolModules, readHostModule, readProtocolModule } from './app-host-assets.ts'
 import { etagOf } from './etag.ts'
 
 const script = 'text/javascript; charset=utf-8'
@@ -46,7 +46,9 @@ const assets: ReadonlyMap<string, Asset> = new Map<string, Asset>([
   ),
   ['icon.svg', { type: 'image/svg+xml', read: () => readFile(own('icon.svg')) }],
   ['qr.js', { type: script, read: () => readFile(new URL(import.meta.resolve('qr'))) }],
-  ['app-version.js', { type: script, read: readVersionModule }],
+  ...protocolModules.map(
+    (name) => [`${name}.js`, { type: script, read: () => readProtocolModule(name) }] as const,
+  ),
   ...Object.entries(hostModules).flatMap(([folder, files]) =>
     files.map((file) => {
       const name = `${folder}/${file}`

@@ -107,9 +107,9 @@ export class Authenticator {
     const hosted = await tenants.findById(tenant.tenantId)
     if (!hosted || hosted.suspendedAt !== undefined) throw new Failure('E-AUTH-UNAUTH')
     const session = credential.sid === undefined ? undefined : await this.#session(hosted, credential.sid)
-    await this.#assertSignedInAtHome(credential, session)
+    const home = await this.#sessionAtHome(credential, session)
     if (session) lastUse.noteSession(hosted.tenantId, session)
-    return await this.#caller(hosted, credential, session)
+    return await this.#caller(hosted, credential, { session, home })
   }
 
   /** Forgets a session, or all of a tenant's, and the roles there: to be called after the commit that ends them. */
@@ -171,22 +171,25 @@ export class Authenticator {
     return session
   }
 
-  /** A visitor from this server stays only as long as the session at home lives. */
-  async #assertSignedInAtHome({ callerTag, proxy }: Credential, session: Session | undefined): Promise<void> {
+  /** A visitor from this server stays only as long as the session at home lives, and an app as long as the one in which it was
+   * opened. */
+  async #sessionAtHome({ callerTag, proxy }: Credential, session: Session | undefined) {
     const homeSid = session?.homeSid ?? proxy?.homeSid
-    if (homeSid === undefined || callerTag === undefined) return
+    if (homeSid === undefined || callerTag === undefined) return undefined
     const home = await this.#deps.tenants.find(callerTag)
     // The session of an identity elsewhere is not known here.
-    if (home) await this.#session(home, homeSid)
+    return home && (await this.#session(home, homeSid))
   }
 
   async #caller(
     tenant: HostedTenant,
     credential: Credential,
-    session: Session | undefined,
+    { session, home }: { readonly session: Session | undefined; readonly home: Session | undefined },
   ): Promise<Authenticated['caller']> {
     const { callerTag, refId, tokenUse } = credential
-    const scope = intersectScopes(session?.scope, credential.scope)
+    // An API key may be narrowed after an app was opened with it.
+    const held = session?.method === 'app' ? home?.scope : session?.scope
+    const scope = intersectScopes(held, credential.scope)
     const inSession = {
       ...(session ? { sessionId: session.sid } : {}),
       ...(session && isPersonal(session.method) ? { signedInAt: session.signedInAt } : {}),

@@ -250,6 +250,8 @@ export interface RevocationFilter {
   readonly callerTag?: IdTag
   readonly methods?: readonly SessionMethod[]
   readonly label?: string
+  /** Those within these. */
+  readonly homeSids?: readonly string[]
 }
 
 /** The sessions that it ended. */
@@ -267,6 +269,7 @@ export async function markRevoked(
   if (filter.sid !== undefined) query = query.where('sid', '=', filter.sid)
   if (filter.exceptSid !== undefined) query = query.where('sid', '!=', filter.exceptSid)
   if (filter.callerTag !== undefined) query = query.where('caller_tag', '=', filter.callerTag)
+  if (filter.homeSids) query = query.where('home_sid', 'in', filter.homeSids)
   if (filter.label !== undefined) query = query.where('label', '=', filter.label)
   if (filter.methods) query = query.where('method', 'in', filter.methods)
   const rows = await query.returning(['sid', 'caller_tag', 'method']).execute()

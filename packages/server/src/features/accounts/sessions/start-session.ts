@@ -47,6 +47,7 @@ export interface RevokeDeps {
 
 export const keptAfterEndSecs = 24 * 3600
 const maxUserAgentLength = 512
+const sidsAtOnce = 500
 
 /** Opens a session on the tenant of `tx`. Undefined when there was one with the given `sid` before. Fails when the tenant
  * was suspended, or everything was ended, since the sign-in was checked. */
@@ -112,31 +113,38 @@ export async function revokeSessions(
 }
 
 /** Gives a session another id. It goes on, and all that was given out in it ends: tokens, WebSockets, visits to other tenants. */
-export async function renameSession(
-  { emit }: Pick<RevokeDeps, 'emit'>,
-  tx: Writer,
-  session: Session,
-): Promise<Session> {
+export async function renameSession(deps: RevokeDeps, tx: Writer, session: Session): Promise<Session> {
+  const { emit } = deps
   const sid = newSessionId()
   await updateSid(tx, session.sid, sid)
   await emit(tx, { kind: 'credentials.forgotten', sid: session.sid })
   await announceEnd({ emit }, tx, session)
+  await endApps(deps, tx, [session])
   return { ...session, sid }
 }
 
-async function announceEnds(
-  { emit }: RevokeDeps,
-  tx: Writer,
-  ended: readonly Pick<Session, 'sid' | 'callerTag' | 'method'>[],
-): Promise<void> {
+type EndedSession = Pick<Session, 'sid' | 'callerTag' | 'method'>
+
+async function announceEnds(deps: RevokeDeps, tx: Writer, ended: readonly EndedSession[]): Promise<void> {
   if (ended.some(({ method }) => isPersonal(method))) await deleteRevokedBrowserSessions(tx)
-  for (const session of ended) await announceEnd({ emit }, tx, session)
+  for (const session of ended) await announceEnd(deps, tx, session)
+  await endApps(deps, tx, ended)
+}
+
+/** Ends the sessions of apps that were opened in these. Nothing is allowed in them any more: their rows are to go. */
+async function endApps({ clock }: RevokeDeps, tx: Writer, ended: readonly EndedSession[]): Promise<void> {
+  const homeSids = ended.flatMap(({ sid, method }) => (isPersonal(method) || method === 'apikey' ? sid : []))
+  for (let from = 0; from < homeSids.length; from += sidsAtOnce)
+    await markRevoked(tx, nowSecs(clock), {
+      methods: ['app'],
+      homeSids: homeSids.slice(from, from + sidsAtOnce),
+    })
 }
 
 async function announceEnd(
   { emit }: Pick<RevokeDeps, 'emit'>,
   tx: Writer,
-  { sid, callerTag, method }: Pick<Session, 'sid' | 'callerTag' | 'method'>,
+  { sid, callerTag, method }: EndedSession,
 ): Promise<void> {
   await emit(tx, { kind: 'session.ended', sid })
   if (callerTag !== undefined && isPersonal(method))

@@ -10,7 +10,7 @@ import { Failure } from '#lib/failure.ts'
 import type { AppOffer } from '../offers/app-offer.ts'
 import { findOffer } from '../offers/offer-store.ts'
 import { packageFault } from '../packages/package-fault.ts'
-import type { Packages } from '../packages/packages.ts'
+import { asksNoMore, type Packages } from '../packages/packages.ts'
 import type { AppPackage } from '../packages/read-package.ts'
 import { findPackage, type PackageSourceDeps } from './find-package.ts'
 import type { InstalledApp } from './installed-app.ts'
@@ -45,7 +45,7 @@ export async function installApp(deps: InstallDeps, request: InstallRequest): Pr
   const before = await findInstalled(deps.db.reader(tenantId), offer)
   if (before && isSame(before, offer))
     return deps.db.transact(tenantId, async (tx) =>
-      chooseUpdates(tx, await getOffer(deps, tx, request), autoUpdate),
+      takeOffer(tx, await getOffer(deps, tx, request), autoUpdate),
     )
   if (before) assertNewer(before, offer)
   using _turn = await deps.packages.takeTurn(tenantId, signal)
@@ -98,14 +98,14 @@ function assertSameApp({ manifest }: InstalledApp, checked: AppPackage): void {
   if (manifest.id !== checked.manifest.id) throw packageFault('id-changed')
 }
 
-/** An update by itself gets no capability that the installed version does not have: a person agreed to those by installing it. */
+/** An update by itself asks for no capability and opens no type of files beyond those of the installed version: a person agreed
+ * to those by installing it. */
 function assertAsksNoMore({ manifest }: InstalledApp, checked: AppPackage): void {
-  const { capabilities: agreed = [] } = manifest
-  const { capabilities = [] } = checked.manifest
-  if (!capabilities.every((one) => agreed.includes(one))) throw packageFault('asks-more')
+  if (!asksNoMore(checked.manifest, manifest)) throw packageFault('asks-more')
 }
 
-async function chooseUpdates(
+/** The present version, as this offer has it. */
+async function takeOffer(
   tx: Writer,
   offer: AppOffer,
   autoUpdate: boolean | undefined,
@@ -136,7 +136,7 @@ async function write(deps: InstallDeps, tx: Writer, change: Checked): Promise<In
   const offer = await getOffer(deps, tx, change)
   const before = await findInstalled(tx, offer)
   if (change.isAutomatic && !before?.autoUpdate) throw new Failure('E-STATE')
-  if (before && isSame(before, offer)) return chooseUpdates(tx, offer, autoUpdate)
+  if (before && isSame(before, offer)) return takeOffer(tx, offer, autoUpdate)
   if (before) assertFollows(before, change)
   else if ((await countInstalled(tx)) >= maxApps)
     throw new Failure('E-STATE', { message: 'The tenant has as many apps as it may have.' })

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises'
-import { type AppCapability, appPackageLimits } from '@kith/protocol'
+import { type AppCapability, appPackageLimits, isOfFileTypes } from '@kith/protocol'
 import type { TenantId } from '#infra/db/index.ts'
 import type { ZipSource } from '#infra/zip/index.ts'
 import { Failure } from '#lib/failure.ts'
@@ -7,12 +7,16 @@ import { Gate, GateFullError, type GateLimits } from '#lib/gate.ts'
 import { packageFault } from './package-fault.ts'
 import { type AppPackage, readPackage } from './read-package.ts'
 
-/** What an offer says of its package. */
-interface Promised {
+interface Shown {
+  readonly capabilities?: readonly AppCapability[]
+  readonly fileTypes?: readonly string[]
+}
+
+/** What an offer says of its package. `capabilities` and `fileTypes` are all that the package may ask for and open; without
+ * `capabilities` nobody was shown anything yet. */
+interface Promised extends Shown {
   readonly name: string
   readonly version: string
-  /** All that the package may ask for: what its offer has shown. Absent where nothing was shown yet. */
-  readonly capabilities?: readonly AppCapability[]
 }
 
 interface PackageCheck {
@@ -52,10 +56,18 @@ export class Packages {
 }
 
 function assertAsPromised({ manifest }: AppPackage, promised: Promised): void {
-  const { name, version, capabilities = [] } = manifest
-  const isSame = name === promised.name && version === promised.version
-  const asksMore = capabilities.some((one) => promised.capabilities?.includes(one) === false)
-  if (!isSame || asksMore) throw packageFault('manifest-differs')
+  const isSame = manifest.name === promised.name && manifest.version === promised.version
+  const isShown = promised.capabilities === undefined || asksNoMore(manifest, promised)
+  if (!isSame || !isShown) throw packageFault('manifest-differs')
+}
+
+/** Whether all that a package asks for and opens is among what somebody was shown. */
+export function asksNoMore(asked: Shown, shown: Shown): boolean {
+  const { capabilities = [], fileTypes = [] } = shown
+  return (
+    (asked.capabilities ?? []).every((one) => capabilities.includes(one)) &&
+    (asked.fileTypes ?? []).every((type) => isOfFileTypes(fileTypes, type))
+  )
 }
 
 async function enter(gate: Gate, asker: TenantId, signal?: AbortSignal): Promise<Disposable> {

@@ -1,5 +1,5 @@
-import { type FileId, fileTypeOf, type IdTag } from '@kith/protocol'
-import type { Writer } from '#infra/db/index.ts'
+import { type FileId, fileTypeOf, type IdTag, parseFileId } from '@kith/protocol'
+import type { Reader, Writer } from '#infra/db/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
 import { typeWithoutBytes } from '#infra/media/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
@@ -55,6 +55,13 @@ export async function removeSharedFile(
   await releaseChildren(tx, fileId)
   await deps.emit(tx, { kind: 'file.unshared', fileId, to: [] })
   await dropFiles(deps, tx, [fileId])
+}
+
+/** Whose file it is that the tenant has a copy of; undefined for its own files, and others. */
+export async function findOwnerOfCopy(reader: Reader, fileId: string): Promise<IdTag | undefined> {
+  const known = parseFileId(fileId)
+  const file = known && (await findFile(reader, known))
+  return file?.isCopy ? file.ownerTag : undefined
 }
 
 function describe({ clock }: SharedFileDeps, shared: SharedFile): NewFile {

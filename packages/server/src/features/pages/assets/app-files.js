@@ -1,6 +1,7 @@
 // The files that an app opens: those of the visitor, those that others offer, and new ones.
 
 import { call } from './api.js'
+import { isOfFileTypes } from './app-file-types.js'
 import { descriptionOf, titleOf } from './app-titles.js'
 import { complain, element, onSubmit, run, say, text } from './browser.js'
 
@@ -15,9 +16,7 @@ function kindOf({ capabilities }) {
 
 /** Whether an app opens files of this content type: its own, and those that its manifest names. */
 function opensType({ fileType, fileTypes = [] }, contentType = '') {
-  const matches = (type) =>
-    type.endsWith('/*') ? contentType.startsWith(type.slice(0, -1)) : contentType === type
-  return contentType === fileType || fileTypes.some(matches)
+  return contentType === fileType || isOfFileTypes(fileTypes, contentType)
 }
 
 export function mayOpen(app, { fileTp, contentType }) {

@@ -13,7 +13,7 @@ export function installedLine(app, { newer, update, chooseUpdates, uninstall }) 
     capabilitiesLine('mayUse', app.capabilities),
   )
   if (app.withdrawnAt) about.append(hint(text('withdrawn', { date: showDay(app.withdrawnAt) })))
-  else about.append(updatesChoice(app, chooseUpdates))
+  about.append(updatesChoice(app, chooseUpdates))
   if (newer) about.append(...newerVersion(app, newer, update))
   const label = text('uninstallNamed', { title })
   const end = button({ textContent: text('uninstall'), ariaLabel: label, className: 'quiet' }, uninstall)
@@ -42,7 +42,12 @@ function aboutApp(app, heading, capabilities) {
     ...(description === '' ? [] : [make('p', { className: 'hint', dir: 'auto', textContent: description })]),
     hint(text('versionBy', { version, publisher })),
     capabilities,
+    ...typesLine('opensTypes', app.fileTypes),
   )
+}
+
+function typesLine(name, types = []) {
+  return types.length === 0 ? [] : [hint(text(name, { list: types.join(', ') }))]
 }
 
 function capabilitiesLine(name, capabilities) {
@@ -55,12 +60,14 @@ function inWords(capabilities) {
   return capabilities.map((capability) => text(`capability ${capability}`)).join(', ')
 }
 
-function newerVersion({ capabilities: agreed }, newer, update) {
+function newerVersion({ capabilities: agreed, fileTypes = [] }, newer, update) {
   const { version } = newer
   const label = text('updateNamed', { version, title: titleOf(newer) })
   const start = button({ textContent: text('update', { version }), ariaLabel: label }, update)
   const more = newer.capabilities.filter((capability) => !agreed.includes(capability))
-  return more.length === 0 ? [start] : [hint(text('asksForMore', { list: inWords(more) })), start]
+  const types = newer.fileTypes?.filter((type) => !fileTypes.includes(type))
+  const asks = more.length === 0 ? [] : [hint(text('asksForMore', { list: inWords(more) }))]
+  return [...asks, ...typesLine('opensMoreTypes', types), start]
 }
 
 function updatesChoice(app, chooseUpdates) {

@@ -12,10 +12,11 @@ const fileId = new URLSearchParams(location.search).get('file')
 const kindOf = { CRDT: 'crdt', RTDB: 'rtdb', BLOB: 'blob' }
 const silentMs = 15_000
 const renewMs = 4 * 60 * 60_000
-// A second click that was meant for the app opens nothing.
-const askedAfterMs = 1_000
+// Clicks that were meant for the app open nothing: there is to be a pause of this length before one does.
+const pauseMs = 1_000
 // Longer than what a click allows lasts: who has answered is not asked again at once.
 const quietMs = 6_000
+const mostDeclined = 3
 
 const dark = matchMedia('(prefers-color-scheme: dark)')
 const contrast = matchMedia('(prefers-contrast: more)')
@@ -64,11 +65,9 @@ async function open({ installed, user }) {
   const { publisherTag, name } = installed
   const opened = { fileId, access, home: owner, app: { publisherTag, name } }
   const context = () => contextOf({ user, file, kind, access })
-  const show = () => mount({ installed, access: fileAccess(get, opened), context })
-  onClick('again', async () => show())
-  onClick('asked-open', async () => answerAsked(true))
-  onClick('asked-dismiss', async () => answerAsked(false))
-  show()
+  // It may have another version by then.
+  onClick('again', async () => location.reload())
+  mount({ installed, access: fileAccess(get, opened), context })
   if (owner === undefined && file.owner.idTag === idTag) offerSharing(fileId)
 }
 
@@ -113,9 +112,6 @@ function showBar({ installed, user, owner, file }) {
 }
 
 function mount({ installed, access, context }) {
-  mounted?.stop()
-  element('ended').hidden = true
-  element('frame').hidden = false
   say('')
   mounted = mountApp({
     container: element('frame'),
@@ -155,30 +151,49 @@ function showTitle(title) {
   document.title = `${title} – ${element('hosted-name').textContent}`
 }
 
-/** The address for which the person is asked, and until when no other is asked for. */
+/** The address for which the person is asked. */
 let asked
+let pause
+let declined = 0
 let quietUntilMs = 0
 
 function askToOpen({ href, host }) {
-  if (asked !== undefined || performance.now() < quietUntilMs) return
+  if (asked !== undefined || declined === mostDeclined || performance.now() < quietUntilMs) return
   asked = href
   element('asked-text').textContent = text('askedAddress', { host, address: href })
-  element('asked-open').disabled = true
-  setTimeout(() => {
-    element('asked-open').disabled = false
-  }, askedAfterMs)
-  element('asked').hidden = false
+  beginPause()
+  element('asked').showModal()
 }
 
-function answerAsked(isAgreed) {
-  if (isAgreed && asked !== undefined) window.open(asked, '_blank', 'noopener,noreferrer')
-  forgetAsked()
-  quietUntilMs = performance.now() + quietMs
+function beginPause() {
+  element('asked-open').ariaDisabled = 'true'
+  clearTimeout(pause)
+  pause = setTimeout(() => {
+    element('asked-open').ariaDisabled = 'false'
+  }, pauseMs)
 }
+
+for (const type of ['pointerdown', 'keydown'])
+  window.addEventListener(type, () => element('asked-open').ariaDisabled === 'true' && beginPause(), true)
+
+element('asked-open').addEventListener('click', () => {
+  if (element('asked-open').ariaDisabled === 'true') return
+  window.open(asked, '_blank', 'noopener,noreferrer')
+  declined = 0
+  forgetAsked()
+})
+element('asked-dismiss').addEventListener('click', () => element('asked').close())
+element('asked').addEventListener('close', () => {
+  if (asked === undefined) return
+  declined += 1
+  forgetAsked()
+})
 
 function forgetAsked() {
   asked = undefined
-  element('asked').hidden = true
+  clearTimeout(pause)
+  quietUntilMs = performance.now() + quietMs
+  element('asked').close()
 }
 
 function showEnd(reason) {

@@ -19,6 +19,9 @@ const newest = new Map()
 /** An app has its name from its publisher. */
 const keyOf = ({ publisherTag, name }) => `${publisherTag}/${name}`
 
+const pathOf = ({ publisherTag, name }) =>
+  `/api/apps/@${encodeURIComponent(publisherTag)}/${encodeURIComponent(name)}`
+
 async function start() {
   if (!(await resume())) return toSignIn()
   await search('')
@@ -114,8 +117,7 @@ async function install(offer, done) {
 
 async function chooseUpdates(app, autoUpdate) {
   say(text('working'))
-  const body = { actionId: app.actionId, autoUpdate }
-  Object.assign(app, await call('POST', '/api/apps/install', { body }))
+  Object.assign(app, await call('PATCH', pathOf(app), { body: { autoUpdate } }))
   say(text(autoUpdate ? 'autoUpdateOn' : 'autoUpdateOff', { title: titleOf(app) }))
 }
 
@@ -132,8 +134,7 @@ async function offerUninstall(app) {
 
 async function uninstall(app) {
   say(text('working'))
-  const { publisherTag, name } = app
-  await call('DELETE', `/api/apps/@${encodeURIComponent(publisherTag)}/${encodeURIComponent(name)}`)
+  await call('DELETE', pathOf(app))
   // Some apps are offered to those alone who have them.
   await search(listed.words)
   show()
