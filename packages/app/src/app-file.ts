@@ -7,7 +7,8 @@ export interface AppFile {
   readonly contentType: string
   /** In bytes. */
   readonly size: number
-  /** The bytes from `start` to before `end`, of the whole file when absent, and not beyond its end. Rejects with a `FileReadError`. */
+  /** The bytes from `start` to before `end`, of the whole file when absent, and not beyond its end. Rejects with a
+   * `FileReadError`. */
   read(start?: number, end?: number): Promise<ArrayBuffer>
   /** The whole file, for `URL.createObjectURL` and the like. */
   blob(): Promise<Blob>

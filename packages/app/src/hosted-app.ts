@@ -30,8 +30,9 @@ export interface App extends AppContext {
   setTitle(title: string): void
   /** Asks for a height, in CSS pixels. A host that shows the app in the whole window does not follow. */
   setHeight(height: number): void
-  /** Asks the person to open an `https` or `http` address in another tab. To be called when they have clicked: hosts ignore it
-   * otherwise. Whether they agree is not told. Throws a `TypeError` for other addresses, and those of more than 2000 characters. */
+  /** Asks the person to open an `https` or `http` address in another tab. To be called when they have clicked: hosts ignore
+   * it otherwise. Whether they agree is not told. Throws a `TypeError` for other addresses, and those of more than 2000
+   * characters. */
   navigate(url: string): void
 }
 

@@ -9,7 +9,8 @@ export interface OpenedFile extends Pick<AppContext['opened'], 'fileId' | 'acces
   readonly app: { readonly publisherTag: string; readonly name: string }
   /** Where the user's own server is, when it is not the origin of this page. */
   readonly serverUrl?: string | undefined
-  /** The identity on whose host the database or document is, when it is not that of this page. Bytes are read of the copy here. */
+  /** The identity on whose host the database or document is, when it is not that of this page. Bytes are read of the copy
+   * here. */
   readonly home?: string | undefined
 }
 
@@ -49,8 +50,8 @@ const readFailures: Readonly<Record<number, ReadFailure>> = {
   416: 'refused',
 }
 
-/** Opens one file for one app: with a token that is good for nothing else and ends when the app is uninstalled, at the host of this
- * page, which calls that of the file (docs/protocol/apps.md, Tokens). */
+/** Opens one file for one app: with a token that is good for nothing else and ends when the app is uninstalled, at the
+ * host of this page, which calls that of the file (docs/protocol/apps.md, Tokens). */
 export function fileAccess(get: ApiGet, file: OpenedFile): FileAccess {
   const { fileId, access, home, serverUrl = location.origin } = file
   const at = home === undefined ? '' : `at/${encodeURIComponent(home)}/`

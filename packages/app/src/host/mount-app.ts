@@ -21,8 +21,8 @@ export interface MountOptions
   readonly context: AppContext
   /** Makes the WebSocket; the global one when absent. */
   readonly connect?: (url: string) => WebSocket
-  /** The app asks to open this address in another tab, after a click or a key in its page. The host shows the person all of it, and
-   * asks. Clicks that were meant for the app may follow: they are to open nothing. */
+  /** The app asks to open this address in another tab, after a click or a key in its page. The host shows the person all
+   * of it, and asks. Clicks that were meant for the app may follow: they are to open nothing. */
   readonly onNavigate?: (url: URL) => void
   /** The app has connected. */
   readonly onReady?: () => void

@@ -30,7 +30,8 @@ export interface Session {
   readonly lastUsedAt: number
   /** Undefined = never. */
   readonly expiresAt?: number
-  /** The session at the caller's own tenant with which this one ends: of a visitor from a tenant of this server, and of an app. */
+  /** The session at the caller's own tenant with which this one ends: of a visitor from a tenant of this server, and of an
+   * app. */
   readonly homeSid?: string
   readonly ip: string
   readonly userAgent?: string
