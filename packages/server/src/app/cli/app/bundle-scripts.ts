@@ -5,40 +5,45 @@ import { stripVTControlCharacters } from 'node:util'
 import type { AppCapability } from '@kith/protocol'
 import type { Plugin } from 'rolldown'
 import { Failure } from '#lib/failure.ts'
-import type { AppProject } from './read-project.ts'
+import { pathFrom } from './page-resources.ts'
+import { type AppProject, isSource } from './read-project.ts'
 import type { ZipEntry } from './write-zip.ts'
 
-const moduleScript = /(<script\b[^>]*\bsrc=")([^"]+\.ts)("[^>]*>)/g
+const scriptElement = /(<script\b[^>]*\bsrc=)(?:"([^"]+)"|'([^']+)')/gi
 
-/** The files of the package: those of the project, with the TypeScript that its pages name bundled to JavaScript. */
+/** The files of the package: those of the project, with the sources that its pages name bundled to JavaScript. */
 export async function bundleScripts(
   project: AppProject,
   options: { readonly minify: boolean },
 ): Promise<ZipEntry[]> {
   const { files } = project
   const pages = files.filter(({ path }) => path.endsWith('.html'))
-  const entries = pages.flatMap((page) => scriptsOf(project, page))
+  const entries = pages.flatMap((page) => sourcesOf(project, page))
   if (entries.length === 0) return [...files]
   const bundled = await bundle(project, [...new Set(entries)], options.minify)
   const rewritten = files.map((file) => (pages.includes(file) ? withBundles(file) : file))
   return [...rewritten, ...bundled]
 }
 
-function scriptsOf({ folder }: AppProject, { path, content }: ZipEntry): string[] {
-  return [...Buffer.from(content).toString().matchAll(moduleScript)].map(([, , src = '']) => {
-    const script = posix.join(posix.dirname(path), src)
-    if (script.startsWith('..') || !existsSync(join(folder, script)))
+/** The sources that a page names, by their paths in the folder. */
+function sourcesOf({ folder }: AppProject, { path, content }: ZipEntry): string[] {
+  return [...Buffer.from(content).toString().matchAll(scriptElement)].flatMap(([, , double, single]) => {
+    const src = double ?? single ?? ''
+    const source = pathFrom(path, src)
+    if (source === undefined || !isSource(source)) return []
+    if (!existsSync(join(folder, source)))
       throw new Failure('E-VALIDATION', { message: `${path} names ${src}, which is not there.` })
-    return script
+    return source
   })
 }
 
 function withBundles({ path, content }: ZipEntry): ZipEntry {
   const html = Buffer.from(content).toString()
-  const named = html.replaceAll(moduleScript, (_whole, before: string, src: string, after: string) => {
+  const named = html.replaceAll(scriptElement, (whole, before: string, double?: string, single?: string) => {
+    const source = pathFrom(path, double ?? single ?? '')
     // From the folder of the page to the root, where the bundles are.
     const root = posix.relative(posix.dirname(path), '.') || '.'
-    return `${before}${root}/${bundleName(posix.join(posix.dirname(path), src))}${after}`
+    return source !== undefined && isSource(source) ? `${before}"${root}/${bundleName(source)}"` : whole
   })
   return { path, content: Buffer.from(named) }
 }
@@ -49,7 +54,7 @@ function bundleName(script: string): string {
 }
 
 function entryName(script: string): string {
-  return script.replace(/\.ts$/, '').replaceAll('/', '-')
+  return script.replace(/\.\w+$/, '').replaceAll('/', '-')
 }
 
 async function bundle(project: AppProject, scripts: readonly string[], minify: boolean): Promise<ZipEntry[]> {

@@ -11,9 +11,15 @@ export interface AppProject {
   readonly files: readonly ZipEntry[]
 }
 
-/** Folders whose content is not packed: sources are bundled. */
 const sourceFolders = new Set(['src', 'node_modules'])
-const notPacked = /^(?:\..*|package(?:-lock)?\.json|tsconfig.*\.json|.*\.(?:md|ts|zip))$/
+const sourceFile = /\.(?:[cm]?ts|[jt]sx)$/
+const notPacked = /^(?:\..*|package(?:-lock)?\.json|tsconfig.*\.json|.*\.(?:md|zip))$/
+
+/** Whether a path in the folder is a source, which is bundled instead of packed. */
+export function isSource(path: string): boolean {
+  const [top = ''] = path.split('/')
+  return sourceFile.test(path) || sourceFolders.has(top)
+}
 
 /** Reads the folder of an app, without the sources in `src`. Throws a `Failure` where it cannot be packed. */
 export async function readProject(folder: string): Promise<AppProject> {
@@ -40,11 +46,11 @@ async function listPacked(folder: string, below = folder): Promise<string[]> {
   const paths: string[] = []
   for (const entry of await readdir(below, { withFileTypes: true })) {
     const absolute = join(below, entry.name)
-    const isSource = below === folder && sourceFolders.has(entry.name)
-    if (notPacked.test(entry.name) || isSource) continue
+    const path = relative(folder, absolute).split(sep).join('/')
+    if (notPacked.test(entry.name) || isSource(path)) continue
     if (entry.isDirectory()) paths.push(...(await listPacked(folder, absolute)))
-    else if (entry.isFile()) paths.push(relative(folder, absolute).split(sep).join('/'))
-    else throw packageFault('symlink', relative(folder, absolute))
+    else if (entry.isFile()) paths.push(path)
+    else throw packageFault('symlink', path)
   }
   return paths
 }
