@@ -76,8 +76,7 @@ withChromium('a hostile app', (launch) => {
     const { idTag } = await server.createTenant('alice.localhost')
     person = { idTag, server }
     const client = await server.as(idTag)
-    const made = { manifest, zip, entries: 4, inflatedBytes: 0 }
-    const publication = await publishPackage(client, made, 'P')
+    const publication = await publishPackage(client, { manifest, zip }, 'P')
     await installPackage(client, publication)
     const body = { fileTp: 'RTDB', fileName: 'Bait' } as const
     const contentType = `application/vnd.kith.app.${manifest.id}`

@@ -61,7 +61,7 @@ function inWords(value: unknown): string {
 
 const systemAdvice: Readonly<Record<string, string>> = {
   EADDRINUSE:
-    'Another program has this address: the variable that names it (LISTEN, LISTEN_TLS, METRICS_LISTEN or DNS_LISTEN) chooses another one, and `ss -lntup` shows who has it.',
+    'Another program has this address: the variable that names it (LISTEN, LISTEN_TLS, METRICS_LISTEN or DNS_LISTEN) or `--port` of `kith app dev` chooses another one, and `ss -lntup` shows who has it.',
   EADDRNOTAVAIL:
     'This machine does not have that address: the variable that names it (LISTEN, LISTEN_TLS, METRICS_LISTEN or DNS_LISTEN) must have one of its own.',
   ENOSPC: 'The disk is full: `kith storage` shows what takes the room.',

@@ -103,6 +103,44 @@ describe('kith app pack', () => {
     expect(await readFile(other)).toEqual(await readFile(made.file))
   })
 
+  test('bundles JavaScript in src, JSX, and scripts that are named from the root of the folder', async () => {
+    const line = await openLine()
+    const folder = await init(line)
+    const page = `<script type="module" src="/src/main.ts"></script>
+<script type='module' src='src/plain.js'></script>
+<script type="module" src="view.jsx"></script>
+<script src="kept.js"></script>`
+    await writeFile(join(folder, 'index.html'), page)
+    await writeFile(join(folder, 'src/part.js'), "export const part = 'a part'\n")
+    await writeFile(join(folder, 'src/plain.js'), "import { part } from './part.js'\ndocument.title = part\n")
+    await writeFile(
+      join(folder, 'view.jsx'),
+      'const h = (name) => name\n/** @jsx h */\ndocument.title = <b />\n',
+    )
+    await writeFile(join(folder, 'kept.js'), 'document.title = 1\n')
+    const { file, warnings } = await line.json('app', 'pack', folder)
+    expect(warnings).toEqual([])
+    const files = await unpack(file)
+    expect([...(files['index.html'] ?? '').matchAll(/src="([^"]+)"/g)].map(([, src]) => src)).toEqual([
+      './scripts/src-main.js',
+      './scripts/src-plain.js',
+      './scripts/view.js',
+      'kept.js',
+    ])
+    expect(files['scripts/src-plain.js']).toContain('a part')
+    expect(files['scripts/view.js']).not.toContain('<b')
+    expect(Object.keys(files)).not.toContain('view.jsx')
+  })
+
+  test('warns of what the sandbox does not load or run', async () => {
+    const line = await openLine()
+    const folder = await init(line)
+    await writeFile(join(folder, 'help.html'), '<script>start()</script>')
+    const { exitCode, out } = await line.run(['app', 'pack', folder])
+    expect(exitCode).toBe(0)
+    expect(out).toContain('\nhelp.html has a script within it, which does not run: move it to a file.\n')
+  })
+
   test.each<[string, string, (folder: string) => Promise<unknown>]>([
     [
       'without a manifest',

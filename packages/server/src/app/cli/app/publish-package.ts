@@ -24,7 +24,7 @@ interface Publication {
  * it is refused. */
 export async function publishPackage(
   client: Client,
-  { manifest, zip }: AppPackage,
+  { manifest, zip }: Pick<AppPackage, 'manifest' | 'zip'>,
   visibility: 'P' | 'F' | 'C',
 ): Promise<Publication> {
   const { name, version, id, description, tags } = manifest

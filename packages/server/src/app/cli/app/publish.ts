@@ -13,7 +13,7 @@ export const publishApp: Command = {
   name: 'app publish',
   summary: 'Pack an app and offer it on a server.',
   description:
-    'FOLDER is packed as `app pack` does, uploaded, and offered by an action of the identity whose token is used. The token, or an API key, is read from `KITH_TOKEN`, or asked for. A version that is offered already is not offered again; with other content it is refused. What is in an installed package is public.',
+    'FOLDER is packed as `app pack` does, uploaded, and offered by an action of the identity whose token is used. An API key that may write (Settings, API keys), or an access token, is read from `KITH_TOKEN`, or asked for. A version that is offered already is not offered again; with other content it is refused. What is in an installed package is public.',
   positionals: ['[FOLDER]'],
   options: {
     server: {
@@ -32,7 +32,7 @@ export const publishApp: Command = {
     const server = serverOf(input)
     const audience = choiceOption(input, 'visibility', ['public', 'followers', 'connected']) ?? 'public'
     const made = await makePackage(resolve(input.arguments.FOLDER ?? '.'))
-    const token = input.env.KITH_TOKEN ?? (await input.ask(`Token or API key for ${server}: `))
+    const token = input.env.KITH_TOKEN ?? (await input.ask(`API key of ${server} (Settings, API keys): `))
     const client = createClient({ baseUrl: server, token: token.trim(), fetch: fetchFrom(server) })
     const isInstalled = hasFlag(input, 'install')
     const { actionId, fileId, isNew } = await told(server, async () => {
@@ -40,11 +40,25 @@ export const publishApp: Command = {
       if (isInstalled) await installPackage(client, publication)
       return publication
     })
+    const { warnings } = made
     const { name, version, id } = made.manifest
     const offered = isNew ? 'is offered' : 'was offered before'
     return {
-      text: `${name} ${version} ${offered} at ${server}${isInstalled ? ', and installed' : ''}.`,
-      data: { server, id, name, version, actionId, fileId, published: isNew, installed: isInstalled },
+      text: [
+        `${name} ${version} ${offered} at ${server}${isInstalled ? ', and installed' : ''}.`,
+        ...warnings,
+      ],
+      data: {
+        server,
+        id,
+        name,
+        version,
+        actionId,
+        fileId,
+        published: isNew,
+        installed: isInstalled,
+        warnings,
+      },
     }
   },
 }

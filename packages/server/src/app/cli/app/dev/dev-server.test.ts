@@ -22,7 +22,7 @@ let data: DevData
 let server: DevServer
 let url: string
 beforeAll(async () => {
-  data = await openDevData(manifest, undefined)
+  data = await openDevData(manifest)
   server = new DevServer(data, manifest)
   url = await server.listen(0)
   server.show([{ path: 'index.html', content: Buffer.from('<h1>App</h1>') }])
@@ -95,12 +95,16 @@ test('tabs are told of changes and of what is wrong', async () => {
   const answer = await fetch(`${url}events`)
   const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader()
   const next = async () => (await reader?.read())?.value
-  expect(await next()).toBe('\n')
-  server.show([])
-  expect(await next()).toBe('event: reload\ndata: ""\n\n')
+  expect(await next()).toBe('event: problem\ndata: ""\n\n')
+  server.show([], 'one thing')
+  expect(await next()).toBe('event: reload\ndata: "one thing"\n\n')
   server.complain('line 1\nline 2')
   expect(await next()).toBe('event: problem\ndata: "line 1\\nline 2"\n\n')
   await reader?.cancel()
+  const later = await fetch(`${url}events`)
+  const read = later.body?.pipeThrough(new TextDecoderStream()).getReader()
+  expect((await read?.read())?.value).toBe('event: problem\ndata: "line 1\\nline 2"\n\n')
+  await read?.cancel()
 })
 
 test('at most 20 tabs listen, and one that goes makes room', async () => {
@@ -123,6 +127,40 @@ test('at most 20 tabs listen, and one that goes makes room', async () => {
 })
 
 describe('kith app dev', () => {
+  test.each<[string, object, readonly string[], RegExp]>([
+    ['a file for an app that reads none', {}, ['--file', 'app.json'], /files:read in the capabilities/],
+    [
+      'a file of a type that the app does not open',
+      { capabilities: ['files:read'], fileTypes: ['image/*'] },
+      ['--file', 'style.css'],
+      /--file is a text\/css, which is not in the fileTypes/,
+    ],
+    [
+      'no file for an app that opens pictures alone',
+      { capabilities: ['files:read'], fileTypes: ['image/*', 'video/mp4'] },
+      [],
+      /--file is missing: .*image\/\* or video\/mp4/,
+    ],
+  ])('refuses %s', async (_what, members, words, message) => {
+    await using line = await CommandLine.open()
+    const folder = join(line.folder, 'my-app')
+    const { manifest: made } = await line.json('app', 'init', folder)
+    await writeFile(join(folder, 'app.json'), JSON.stringify({ ...made, ...members }))
+    const paths = words.map((word) => (word.startsWith('--') ? word : join(folder, word)))
+    const said = await line.run(['app', 'dev', folder, ...paths])
+    expect(said.exitCode).toBe(2)
+    expect(said.err).toMatch(message)
+  })
+
+  test('says how to choose another port where another program has it', async () => {
+    await using line = await CommandLine.open()
+    const folder = join(line.folder, 'my-app')
+    await line.json('app', 'init', folder)
+    const said = await line.run(['app', 'dev', folder, '--port', new URL(url).port])
+    expect(said).toMatchObject({ exitCode: 1, out: '' })
+    expect(said.err).toContain('`--port` of `kith app dev`')
+  })
+
   test('serves an app, builds it again at a change, and leaves nothing when it is interrupted', async () => {
     await using line = await CommandLine.open()
     const folder = join(line.folder, 'my-app')

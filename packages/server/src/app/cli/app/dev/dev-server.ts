@@ -28,6 +28,8 @@ export class DevServer {
   // At most `mostTabs`.
   readonly #tabs = new Set<ServerResponse>()
   #files: ReadonlyMap<string, ZipEntry> = new Map()
+  /** What is wrong with the app; nothing where all is well. */
+  #problem = ''
 
   constructor(
     data: DevData,
@@ -45,15 +47,17 @@ export class DevServer {
     return this.#origin() + this.#base
   }
 
-  /** Shows these files from now on; the tabs load the app again. */
-  show(files: readonly ZipEntry[]): void {
+  /** Shows these files from now on, and what will not work of them; the tabs load the app again. */
+  show(files: readonly ZipEntry[], problem = ''): void {
     this.#files = new Map(files.map((file) => [file.path, file]))
-    this.#tell('reload', '')
+    this.#problem = problem
+    this.#tell('reload')
   }
 
   /** Shows in the tabs why the app could not be built. */
   complain(problem: string): void {
-    this.#tell('problem', problem)
+    this.#problem = problem
+    this.#tell('problem')
   }
 
   async close(): Promise<void> {
@@ -66,10 +70,14 @@ export class DevServer {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
-  #tell(event: string, data: string): void {
+  #tell(event: 'reload' | 'problem'): void {
     for (const tab of this.#tabs)
       if (tab.writableLength > mostUnreadBytes) tab.destroy()
-      else tab.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
+      else tab.write(this.#event(event))
+  }
+
+  #event(event: 'reload' | 'problem'): string {
+    return `event: ${event}\ndata: ${JSON.stringify(this.#problem)}\n\n`
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -95,7 +103,8 @@ export class DevServer {
       return
     }
     response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
-    response.write('\n')
+    // A tab that is opened later is told as well.
+    response.write(this.#event('problem'))
     this.#tabs.add(response)
     response.on('close', () => this.#tabs.delete(response))
   }
@@ -118,7 +127,7 @@ export class DevServer {
     const html = await readFile(new URL('page/index.html', import.meta.url), 'utf8')
     const config = JSON.stringify(this.#config).replaceAll('&', '&amp;').replaceAll('"', '&quot;')
     const sockets = this.#serverUrl.replace(/^http/, 'ws')
-    const policy = `default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self' ${sockets}; frame-src 'self'; base-uri 'none'; frame-ancestors 'none'`
+    const policy = `default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self' ${this.#serverUrl} ${sockets}; frame-src 'self'; base-uri 'none'; frame-ancestors 'none'`
     return {
       body: html.replace('{config}', () => config),
       type: assetType('index.html'),

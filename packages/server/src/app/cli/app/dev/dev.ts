@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { type Command, type CommandInput, textOption, UsageError } from '../../command.ts'
 import { explanationOf } from '../../failure-report.ts'
 import { bundleScripts } from '../bundle-scripts.ts'
+import { warningsOf } from '../page-resources.ts'
 import { readProject } from '../read-project.ts'
 import type { DevServer } from './dev-server.ts'
 
@@ -14,7 +15,7 @@ export const devApp: Command = {
   name: 'app dev',
   summary: 'Run an app while it is made, and load it again at each change.',
   description:
-    'Starts a Kith server of its own in this process with one file of the app, and a page that hosts the app, both on 127.0.0.1 alone. The page has a key in its address, without which other users of the machine get nothing. It shows the app in the same sandbox as a server does, and lets you choose theme, language and access; the manifest is read once. The data goes when the command ends, unless `--data` names a folder. It prints one JSON line, `{"event":"ready","url":…}`, and ends with Ctrl+C.',
+    'Starts a Kith server of its own in this process with one file of the app, and a page that hosts the app, both on 127.0.0.1 alone. The page has a key in its address, without which other users of the machine get nothing. It shows the app in the same sandbox as a server does, and lets you choose theme, language and access. Capabilities and file types are those that the manifest had at the start. An app that has `files:read` alone opens a text, or the file of `--file`. The data goes when the command ends, unless `--data` names a folder. It prints one JSON line, `{"event":"ready","url":…}`, and ends with Ctrl+C.',
   positionals: ['[FOLDER]'],
   options: {
     port: {
@@ -22,20 +23,25 @@ export const devApp: Command = {
       value: 'PORT',
       meaning: `The port of the page; ${defaultPort} when absent, 0 for a free one.`,
     },
+    file: {
+      type: 'string',
+      value: 'PATH',
+      meaning: 'A file for an app with `files:read` to open, such as a picture.',
+    },
     data: { type: 'string', value: 'DIR', meaning: 'Where the data stays; a folder of its own.' },
   },
   async run(input) {
     const folder = resolve(input.arguments.FOLDER ?? '.')
     const port = portOf(input)
     const { manifest } = await readProject(folder)
-    const dataDir = textOption(input, 'data')
+    const paths = { folder: pathOption(input, 'data'), path: pathOption(input, 'file') }
     // Imported only here: no other command but `serve` needs the HTTP server and its pages.
     const [{ openDevData }, { DevServer }] = await Promise.all([
       import('./dev-data.ts'),
       import('./dev-server.ts'),
     ])
     await using opened = new AsyncDisposableStack()
-    const data = await openDevData(manifest, dataDir === undefined ? undefined : resolve(dataDir))
+    const data = await openDevData(manifest, paths)
     opened.defer(() => data.close())
     const { name, entry, capabilities = [] } = manifest
     const server = new DevServer(data, { name, entry, capabilities })
@@ -48,6 +54,11 @@ export const devApp: Command = {
   },
 }
 
+function pathOption(input: CommandInput, name: string): string | undefined {
+  const path = textOption(input, name)
+  return path === undefined ? undefined : resolve(path)
+}
+
 function portOf(input: CommandInput): number {
   const text = textOption(input, 'port') ?? defaultPort
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
@@ -55,14 +66,18 @@ function portOf(input: CommandInput): number {
   return port
 }
 
-/** What is wrong with the app is told in the page and on standard error; the next change may mend it. */
+/** What is wrong with the app is told in the page and on standard error; the next change may mend it. Of what will not work of its
+ * pages the app is shown as well. */
 async function build(
   folder: string,
   server: DevServer,
   terminal: Pick<CommandInput, 'complain'>,
 ): Promise<void> {
   try {
-    server.show(await bundleScripts(await readProject(folder), { minify: false }))
+    const files = await bundleScripts(await readProject(folder), { minify: false })
+    const warnings = warningsOf(files)
+    for (const warning of warnings) terminal.complain(warning)
+    server.show(files, warnings.join('\n'))
   } catch (error) {
     const problem = explanationOf(error)
     terminal.complain(problem)

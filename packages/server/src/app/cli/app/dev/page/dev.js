@@ -13,9 +13,9 @@ function context() {
     language: element('language').value,
     user,
     opened: {
-      ...(file ?? { fileId: '', name: '', contentType: '', kind: 'rtdb' }),
-      size: 0,
-      access: element('access').value,
+      // An app without capabilities opens nothing, and may ask for nothing.
+      ...(file ?? { fileId: '', name: '', contentType: '', kind: 'rtdb', size: 0 }),
+      access: file?.kind === 'blob' ? 'read' : element('access').value,
     },
   }
 }
@@ -24,9 +24,9 @@ function context() {
 const getToken = async () => ({ token })
 const app = { publisherTag: user.idTag, name }
 
-function show() {
+function show(problem = '') {
   mounted?.stop()
-  element('problem').textContent = ''
+  element('problem').textContent = problem
   mounted = mountApp({
     container: element('frame'),
     src: `app/${entry}`,
@@ -50,13 +50,14 @@ function show() {
 }
 
 element('name').textContent = name
+element('access').disabled = file?.kind === 'blob'
 element('scheme').value = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'
 for (const id of ['scheme', 'contrast', 'language']) element(id).onchange = () => mounted.update(context())
 for (const id of ['access', 'reload'])
-  element(id).addEventListener(id === 'reload' ? 'click' : 'change', show)
+  element(id).addEventListener(id === 'reload' ? 'click' : 'change', () => show())
 
 const events = new EventSource('events')
-events.addEventListener('reload', show)
+events.addEventListener('reload', ({ data }) => show(JSON.parse(data)))
 events.addEventListener('problem', ({ data }) => {
   element('problem').textContent = JSON.parse(data)
 })
