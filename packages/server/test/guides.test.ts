@@ -9,6 +9,7 @@ import { callsIn, type GuideBlock, readGuide, repository } from './harness/guide
 const pages = [
   'README.md',
   'CONTRIBUTING.md',
+  'docs/apps.md',
   'packages/app/README.md',
   ...['docs/guides', 'docs/operations'].flatMap((folder) =>
     readdirSync(join(repository, folder))
