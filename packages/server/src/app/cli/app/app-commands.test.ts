@@ -263,7 +263,7 @@ describe('kith app publish', () => {
   })
 
   test.each<[string, string, string, readonly string[]]>([
-    ['a token that is none', 'E-AUTH-UNAUTH', 'answers: ', []],
+    ['a token that is none', 'E-AUTH-UNAUTH', 'answers: .* Is the key whole', []],
     ['a server that is not there', 'E-UNAVAILABLE', 'cannot be', ['--server', 'http://alice.localhost:1']],
   ])('fails with %s', async (_what, code, words, more) => {
     const line = await openLine({ KITH_TOKEN: 'none' })

@@ -70,7 +70,11 @@ async function told<Result>(server: string, work: () => Promise<Result>): Promis
   } catch (error) {
     if (error instanceof KithError) {
       const { code, message, details } = error
-      throw new Failure(code, { message: `${server} answers: ${message}`, ...(details && { details }) })
+      const hint = code === 'E-AUTH-UNAUTH' ? ' Is the key whole, and one of this identity?' : ''
+      throw new Failure(code, {
+        message: `${server} answers: ${message}${hint}`,
+        ...(details && { details }),
+      })
     }
     if (error instanceof TypeError && isNoTls(error.cause))
       throw new Failure('E-UNAVAILABLE', {
