@@ -56,7 +56,7 @@ export const appPackageFaults = {
   'nested-archive': 'The package contains another zip archive.',
   'manifest-missing': 'The package has no app.json at its root.',
   'manifest-too-large': 'The app.json is too large.',
-  'manifest-not-json': 'The app.json is not JSON without duplicate members.',
+  'manifest-not-json': 'The app.json is not JSON as it should be.',
   'manifest-invalid': 'The app.json is not a valid manifest.',
   'manifest-differs':
     'The app.json has another name or version than the offer, or more that it may open or ask for.',

@@ -566,7 +566,7 @@ describe('a package', () => {
   })
 
   test('says why its manifest is none', async () => {
-    const issues = [{ path: '/id', message: expect.stringContaining('pattern') }]
+    const issues = [{ path: '/id', message: expect.stringContaining('small letters, digits and hyphens') }]
     await expect(offerApp(alice, { manifest: { id: 'A b' } })).rejects.toMatchObject({ details: { issues } })
     const long = { titles: { [`${'x'.repeat(10_000)}\ud800`]: 'x' } }
     const error = await offerApp(alice, { manifest: long }).catch(({ details }) => details)

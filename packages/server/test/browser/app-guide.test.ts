@@ -89,7 +89,7 @@ withChromium('the guide for makers of apps', (launch) => {
     const publish = ['app', 'publish', folder, '--server', server.urlOf(person.idTag), '--install']
     const said = await line.run(publish, { answer: data.key })
     expect(said).toMatchObject({ exitCode: 0, err: '' })
-    expect(said.out).toMatch(/^Shopping 0\.1\.0 is offered at .*, and installed\.\n$/)
+    expect(said.out).toMatch(/^Shopping 0\.1\.0 is offered by home\.localhost, at .*, and installed\.\n$/)
 
     const opened = await openApp(browser, person, 'Shopping')
     await opened.page.getByLabel('Name').fill('Groceries')

@@ -76,7 +76,7 @@ withChromium('a hostile app', (launch) => {
     const { idTag } = await server.createTenant('alice.localhost')
     person = { idTag, server }
     const client = await server.as(idTag)
-    const publication = await publishPackage(client, { manifest, zip }, 'P')
+    const publication = await publishPackage(client, { manifest, zip }, { visibility: 'P' })
     await installPackage(client, publication)
     const body = { fileTp: 'RTDB', fileName: 'Bait' } as const
     const contentType = `application/vnd.kith.app.${manifest.id}`

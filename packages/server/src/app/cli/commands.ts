@@ -1,5 +1,6 @@
 import { devApp } from './app/dev/dev.ts'
 import { initApp } from './app/init.ts'
+import { installExamples } from './app/install-examples.ts'
 import { packApp } from './app/pack.ts'
 import { publishApp } from './app/publish.ts'
 import { backup } from './backup/backup.ts'
@@ -98,6 +99,7 @@ export const commands: readonly Command[] = [
   devApp,
   packApp,
   publishApp,
+  installExamples,
   doctor,
   config,
   openapi,

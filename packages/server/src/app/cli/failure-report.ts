@@ -55,13 +55,14 @@ function inWords(value: unknown): string {
   if (Array.isArray(value)) return value.map(inWords).join(', ')
   if (typeof value !== 'object' || value === null) return String(value)
   return Object.entries(value)
+    .filter(([, member]) => member !== '')
     .map(([name, member]) => `${name} ${inWords(member)}`)
     .join(', ')
 }
 
 const systemAdvice: Readonly<Record<string, string>> = {
   EADDRINUSE:
-    'Another program has this address: the variable that names it (LISTEN, LISTEN_TLS, METRICS_LISTEN or DNS_LISTEN) or `--port` of `kith app dev` chooses another one, and `ss -lntup` shows who has it.',
+    'Another program has this address: the variable that names it (LISTEN, LISTEN_TLS, METRICS_LISTEN or DNS_LISTEN) chooses another one, and `ss -lntup` shows who has it.',
   EADDRNOTAVAIL:
     'This machine does not have that address: the variable that names it (LISTEN, LISTEN_TLS, METRICS_LISTEN or DNS_LISTEN) must have one of its own.',
   ENOSPC: 'The disk is full: `kith storage` shows what takes the room.',

@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, open, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { appPackageLimits, appPathKey, createApiKey, isAppPath, listInstalledApps } from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -6,6 +6,7 @@ import { CommandLine } from '#harness/command-line.ts'
 import { startOrigin } from '#harness/origin-server.ts'
 import { TestServer } from '#harness/test-server.ts'
 import { readEntry, readZipIndex } from '#infra/zip/index.ts'
+import { examplesFolder } from './init.ts'
 
 const policy = {
   maxEntries: appPackageLimits.entries,
@@ -115,7 +116,7 @@ describe('kith app pack', () => {
     await writeFile(join(folder, 'src/plain.js'), "import { part } from './part.js'\ndocument.title = part\n")
     await writeFile(
       join(folder, 'view.jsx'),
-      'const h = (name) => name\n/** @jsx h */\ndocument.title = <b />\n',
+      '/** @jsxRuntime classic */\n/** @jsx h */\nconst h = (name) => name\ndocument.title = <b />\n',
     )
     await writeFile(join(folder, 'kept.js'), 'document.title = 1\n')
     const { file, warnings } = await line.json('app', 'pack', folder)
@@ -185,22 +186,78 @@ describe('kith app pack', () => {
     expect((await readdir(folder)).filter((name) => name.endsWith('.zip'))).toEqual([])
   })
 
-  test('says what is wrong with a manifest', async () => {
+  test.each<[string, object | string, string]>([
+    [
+      'of no JSON',
+      '{\n  "id": "a",\n}',
+      'Expected double-quoted property name in JSON at position 15 (line 3 column 1)',
+    ],
+    ['with a member twice', '{"id":"a","id":"b"}', 'must not have the member "id" twice'],
+    [
+      'with a language that is none',
+      { titles: { DE: 'x' } },
+      'path /titles/DE, message must have language tags',
+    ],
+    ['without a version', { version: undefined }, 'path /version, message is required'],
+    ['with half a version', { version: '1.0' }, 'path /version, message must be a version like 1.2.3'],
+    [
+      'that asks for more than there is',
+      { capabilities: ['disk', 'rtdb'], icon: 'icon.gif' },
+      'path /capabilities/0, message must be "crdt" or "rtdb" or "files:read"',
+    ],
+    [
+      'with a picture of another type',
+      { capabilities: ['disk'], icon: 'icon.gif' },
+      '.png, .svg, .webp or .jpg',
+    ],
+  ])('says what is wrong with a manifest %s', async (_what, wrong, words) => {
     const line = await openLine()
     const folder = await init(line)
-    await change(folder, { titles: { DE: 'x' } })
-    const { err } = await line.run(['app', 'pack', folder])
-    expect(err).toContain('issues: path /titles/DE, message ')
-  })
-
-  test('says what does not compile', async () => {
-    const line = await openLine()
-    const folder = await init(line)
-    await writeFile(join(folder, 'src/main.ts'), "import './absent.ts'\n")
+    if (typeof wrong === 'string') await writeFile(join(folder, 'app.json'), wrong)
+    else await change(folder, wrong)
     const { exitCode, err } = await line.run(['app', 'pack', folder])
     expect(exitCode).toBe(1)
-    expect(err).toContain('./absent.ts')
-    expect(err).not.toContain('\u001b')
+    expect(err).toContain(words)
+  })
+
+  test.each([['absent'], ['my-app/app.json']])('says that %s is no folder', async (name) => {
+    const line = await openLine()
+    await init(line)
+    const folder = join(line.folder, name)
+    const { exitCode, err } = await line.run(['app', 'pack', folder])
+    expect([exitCode, err.split('\n')[0]]).toEqual([2, expect.stringContaining(`FOLDER ${folder} is no`)])
+  })
+
+  test.each([['./absent.ts'], ['lodash'], ['node:fs'], ['https://cdn.example/lodash.js']])(
+    'says that %s cannot be imported',
+    async (name) => {
+      const line = await openLine()
+      const folder = await init(line)
+      await writeFile(join(folder, 'src/main.ts'), `import '${name}'\n`)
+      const { exitCode, err } = await line.run(['app', 'pack', folder])
+      expect(exitCode).toBe(1)
+      expect(err).toContain('The app cannot be bundled.')
+      expect(err).toContain(name)
+      expect(err).not.toContain('\u001b')
+    },
+  )
+
+  test('takes a package that can do without another one', async () => {
+    const line = await openLine()
+    const folder = await init(line)
+    const library = join(folder, 'node_modules/library')
+    await mkdir(library, { recursive: true })
+    await writeFile(join(library, 'package.json'), '{"name":"library","main":"main.js"}')
+    await writeFile(
+      join(library, 'main.js'),
+      "try { require('absent') } catch {}\nexports.answer = 'forty-two'\n",
+    )
+    await writeFile(
+      join(folder, 'src/main.ts'),
+      "import { answer } from 'library'\ndocument.title = answer\n",
+    )
+    const { file } = await line.json('app', 'pack', folder)
+    expect((await unpack(file))['scripts/src-main.js']).toContain('forty-two')
   })
 })
 
@@ -247,7 +304,10 @@ describe('kith app publish', () => {
     const folder = await init(line)
     await change(folder, { name: 'Asked for' })
     const said = await line.run(['app', 'publish', folder, '--server', url], { answer: token })
-    expect(said).toMatchObject({ exitCode: 0, out: `Asked for 0.1.0 is offered at ${url}.\n` })
+    expect(said).toMatchObject({
+      exitCode: 0,
+      out: `Asked for 0.1.0 is offered by alice.localhost, at ${url}.\n`,
+    })
     expect(said.out + said.err).not.toContain(token)
   })
 
@@ -260,6 +320,17 @@ describe('kith app publish', () => {
     await change(folder, { name: 'By key' })
     const published = await line.json('app', 'publish', folder, '--server', url, '--install')
     expect(published).toMatchObject({ name: 'By key', published: true, installed: true })
+  })
+
+  test('says what to look at where a key may only read', async () => {
+    const owner = server.client('alice.localhost', token)
+    const { data } = await owner.call(createApiKey, { body: { name: 'reading', scope: 'read' } })
+    const line = await openLine({ KITH_TOKEN: data.key })
+    const folder = await init(line)
+    await change(folder, { name: 'By reader' })
+    const { exitCode, err } = await line.run(['app', 'publish', folder, '--server', url])
+    expect(exitCode).toBe(1)
+    expect(err).toMatch(/ answers: .* May the key write, and does it belong to the owner or a leader\?\n/)
   })
 
   test.each<[string, string, string, readonly string[]]>([
@@ -303,5 +374,37 @@ describe('kith app publish', () => {
   ])('is called wrongly with %j', async (words) => {
     const line = await openLine({ KITH_TOKEN: token })
     expect((await line.run(['app', 'publish', ...words])).exitCode).toBe(2)
+  })
+})
+
+describe('kith app install-examples', () => {
+  test('offers and installs them, and leaves what is there as it is', async () => {
+    await using server = await TestServer.start()
+    const { idTag } = await server.createTenant('alice.localhost')
+    const token = await server.signIn(idTag)
+    const line = await openLine({ KITH_TOKEN: token })
+    const words = ['--server', server.urlOf(idTag)]
+    // As an earlier release may have bundled it.
+    const folder = join(line.folder, 'todo')
+    await cp(join(examplesFolder, 'todo'), folder, { recursive: true })
+    await writeFile(join(folder, 'style.css'), 'body { margin: 0 }')
+    const { fileId } = await line.json('app', 'publish', folder, ...words)
+    const { apps } = await line.json('app', 'install-examples', ...words)
+    expect(apps).toMatchObject([
+      { name: 'To-do', idTag, fileId, published: false, installed: true, warnings: [] },
+      { name: 'Poll', idTag, published: true, installed: true, warnings: [] },
+    ])
+    const again = await line.run(['app', 'install-examples', ...words])
+    expect(again).toMatchObject({ exitCode: 0, err: '' })
+    expect(again.out).toMatch(
+      /^To-do 1\.0\.0 was offered before by alice\.localhost, at .*, and installed\.\nPoll /,
+    )
+    const { data } = await server.client(idTag, token).call(listInstalledApps)
+    expect(data.map(({ name }) => name).sort()).toEqual(['Poll', 'To-do'])
+  })
+
+  test('is called wrongly without an address', async () => {
+    const line = await openLine()
+    expect((await line.run(['app', 'install-examples'])).exitCode).toBe(2)
   })
 })

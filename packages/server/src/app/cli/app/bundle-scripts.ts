@@ -3,7 +3,7 @@ import { dirname, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 import type { AppCapability } from '@kith/protocol'
-import type { Plugin } from 'rolldown'
+import type { Plugin, RolldownOutput } from 'rolldown'
 import { Failure } from '#lib/failure.ts'
 import { pathFrom } from './page-resources.ts'
 import { type AppProject, isSource } from './read-project.ts'
@@ -60,19 +60,26 @@ function entryName(script: string): string {
 async function bundle(project: AppProject, scripts: readonly string[], minify: boolean): Promise<ZipEntry[]> {
   const { rolldown } = await loadRolldown()
   const input = Object.fromEntries(scripts.map((script) => [entryName(script), join(project.folder, script)]))
+  // What the bundler says of an import, by the name that it has not found.
+  const notFound = new Map<string, string>()
   const build = await rolldown({
     input,
     platform: 'browser',
-    logLevel: 'silent',
+    onLog(_level, { code, exporter, message }) {
+      if (code === 'UNRESOLVED_IMPORT' && exporter !== undefined) notFound.set(exporter, message)
+    },
     plugins: [ownPackages(project.manifest.capabilities ?? [])],
   })
   try {
     const { output } = await build.generate({
       format: 'esm',
       minify,
+      // While the app is made, the browser's console names its sources.
+      sourcemap: minify ? false : 'inline',
       entryFileNames: 'scripts/[name].js',
       chunkFileNames: 'scripts/[name]-[hash].js',
     })
+    assertAllBundled(output, notFound)
     return output.map((file) => ({
       path: file.fileName,
       content: Buffer.from(file.type === 'chunk' ? file.code : file.source),
@@ -85,6 +92,17 @@ async function bundle(project: AppProject, scripts: readonly string[], minify: b
   } finally {
     await build.close()
   }
+}
+
+/** Throws where the bundles import what a browser will not find. What a package tries to `require` is not among that, and may be missing. */
+function assertAllBundled(output: RolldownOutput['output'], notFound: ReadonlyMap<string, string>): void {
+  const names = new Set(output.map(({ fileName }) => fileName))
+  const imported = output.flatMap((file) =>
+    file.type === 'chunk' ? [...file.imports, ...file.dynamicImports] : [],
+  )
+  const missing = [...new Set(imported)].filter((name) => !names.has(name) && !(name in clients))
+  if (missing.length > 0)
+    throw new Error(missing.map((name) => notFound.get(name) ?? `No app can load ${name}.`).join('\n'))
 }
 
 /** Twenty megabytes that a server never loads. */

@@ -6,7 +6,7 @@ import { Failure } from '#lib/failure.ts'
 import { argument, type Command, choiceOption, UsageError } from '../command.ts'
 
 const templates = ['empty', 'todo', 'poll'] as const
-const examples = fileURLToPath(new URL('../../../../../../examples/', import.meta.url))
+export const examplesFolder = fileURLToPath(new URL('../../../../../../examples/', import.meta.url))
 const sdk = fileURLToPath(new URL('../../../../../app/src/', import.meta.url))
 const nameForm = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/
 
@@ -29,7 +29,7 @@ export const initApp: Command = {
     if (!nameForm.test(name)) throw new UsageError('NAME has small letters, digits and hyphens, 64 at most')
     const template = choiceOption(input, 'template', templates) ?? 'empty'
     await makeFolder(folder)
-    await cp(join(examples, template), folder, { recursive: true })
+    await cp(join(examplesFolder, template), folder, { recursive: true })
     const manifest = await rename(folder, name)
     await writeFile(
       join(folder, 'tsconfig.json'),

@@ -6,6 +6,7 @@ test.each([
   ['index.html', './style.css?v=1#top', 'style.css'],
   ['pages/help.html', '../src/help.ts', 'src/help.ts'],
   ['pages/help.html', '/src/help.ts', 'src/help.ts'],
+  ['index.html', '/src/../../main.ts', 'main.ts'],
   ['index.html', '../outside.ts', undefined],
   ['index.html', 'https://cdn.example/x.js', undefined],
   ['index.html', '//cdn.example/x.js', undefined],

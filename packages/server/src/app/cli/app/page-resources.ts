@@ -6,7 +6,9 @@ import type { ZipEntry } from './write-zip.ts'
 export function pathFrom(page: string, reference: string): string | undefined {
   const [named = ''] = reference.split(/[?#]/)
   if (/^(?:[a-z][a-z0-9+.-]*:|\/\/)/i.test(named)) return undefined
-  const path = named.startsWith('/') ? named.slice(1) : posix.join(posix.dirname(page), named)
+  const path = named.startsWith('/')
+    ? posix.normalize(named).slice(1)
+    : posix.join(posix.dirname(page), named)
   return path.startsWith('..') ? undefined : path
 }
 

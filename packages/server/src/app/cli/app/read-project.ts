@@ -2,6 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { type AppManifest, appManifestPath, appPackageLimits, isAppPath } from '@kith/protocol'
 import { packageFault, parseManifest } from '#features/apps/index.ts'
+import { UsageError } from '../command.ts'
 import type { ZipEntry } from './write-zip.ts'
 
 /** The folder of an app: its manifest, and the files that are packed as they are. */
@@ -36,6 +37,8 @@ export async function readProject(folder: string): Promise<AppProject> {
 }
 
 async function readManifest(folder: string): Promise<AppManifest> {
+  const found = await stat(folder).catch(() => undefined)
+  if (!found?.isDirectory()) throw new UsageError(`FOLDER ${folder} is ${found ? 'no folder' : 'not there'}`)
   const bytes = await readFile(join(folder, appManifestPath)).catch(() => {
     throw packageFault('manifest-missing')
   })

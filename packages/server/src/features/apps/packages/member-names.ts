@@ -1,6 +1,6 @@
-/** Does valid JSON text have an object with a member twice, or with one named `__proto__`? Readers disagree on what those
- * mean. */
-export function hasAmbiguousMembers(text: string): boolean {
+/** The name of a member that an object of valid JSON text has twice, or `__proto__`: readers disagree on what those mean. Undefined
+ * where there is none. */
+export function ambiguousMember(text: string): string | undefined {
   const open: (Set<string> | undefined)[] = []
   const token = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\]]/g
   for (const [part, colon] of text.matchAll(token)) {
@@ -10,9 +10,9 @@ export function hasAmbiguousMembers(text: string): boolean {
     else if (colon !== undefined) {
       const name: string = JSON.parse(part.slice(0, -colon.length))
       const names = open.at(-1)
-      if (name === '__proto__' || names?.has(name)) return true
+      if (name === '__proto__' || names?.has(name)) return name
       names?.add(name)
     }
   }
-  return false
+  return undefined
 }

@@ -13,14 +13,16 @@ export function packageFault(reason: AppPackageFault, path?: string): Failure {
 }
 
 /** The failure for a manifest with these issues; `path` is the first one's. */
-export function manifestFault(issues: readonly ValidationIssue[]): Failure {
+export function manifestFault(
+  reason: 'manifest-invalid' | 'manifest-not-json',
+  issues: readonly ValidationIssue[],
+): Failure {
   const told = issues
     .slice(0, mostIssues)
     .map(({ path, message }) => ({ path: shown(path), message: shown(message) }))
-  const reason: AppPackageFault = 'manifest-invalid'
   return new Failure('E-VALIDATION', {
     message: appPackageFaults[reason],
-    details: { reason, path: told[0]?.path, issues: told },
+    details: { reason, ...(told[0]?.path && { path: told[0].path }), issues: told },
   })
 }
 

@@ -44,7 +44,7 @@ test('the page hosts the app with a file of its own', async () => {
 
 test('the app is served in a sandbox, and nothing but the app', async () => {
   const answer = await fetch(`${url}app/index.html`)
-  expect(await answer.text()).toBe('<h1>App</h1>')
+  expect(await answer.text()).toMatch(/<h1>App<\/h1>$/)
   expect(answer.headers.get('content-security-policy')).toMatch(
     /^sandbox allow-scripts allow-forms; default-src 'none'/,
   )
@@ -107,6 +107,47 @@ test('tabs are told of changes and of what is wrong', async () => {
   await read?.cancel()
 })
 
+test('what goes wrong in the page of the app is told once to its author, and again to tabs', async () => {
+  const told: string[] = []
+  const another = new DevServer(data, manifest, (text) => told.push(text))
+  onTestFinished(() => another.close())
+  const base = await another.listen(0)
+  another.show([
+    { path: 'index.html', content: Buffer.from('<!DOCTYPE html>\n<html lang="en"><head><title>a</title>') },
+    { path: 'pages/bare.html', content: Buffer.from('<p>$&</p>') },
+  ])
+  const script = `<script src="${new URL(base).pathname}app/.kith/report.js"></script>`
+  expect(await (await fetch(`${base}app/index.html`)).text()).toBe(
+    `<!DOCTYPE html>\n<html lang="en"><head>${script}<title>a</title>`,
+  )
+  expect(await (await fetch(`${base}app/pages/bare.html`)).text()).toBe(`${script}<p>$&</p>`)
+  expect((await fetch(`${base}app/.kith/report.js`)).status).toBe(200)
+
+  const answer = await fetch(`${base}events`)
+  const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader()
+  const next = async () => (await reader?.read())?.value
+  expect(await next()).toBe('event: problem\ndata: ""\n\n')
+  const report = async (body: string) =>
+    (await fetch(`${base}app/.kith/problem`, { method: 'POST', body })).status
+  for (const text of ['x is not defined', 'x is not defined']) {
+    expect(await report(text)).toBe(204)
+    expect(await next()).toBe('event: problem\ndata: "x is not defined"\n\n')
+  }
+  await report('y'.repeat(5_000_000))
+  for (let at = 0; at < 20; at += 1) await report(`failure ${at}`)
+  expect(told.map((text) => text.length <= 4_000 && text.slice(0, 9))).toEqual([
+    'x is not ',
+    'yyyyyyyyy',
+    ...Array.from({ length: 8 }, (_, at) => `failure ${at}`),
+  ])
+  await reader?.cancel()
+  // What is built next has nothing of it.
+  another.show([])
+  const later = (await fetch(`${base}events`)).body?.pipeThrough(new TextDecoderStream()).getReader()
+  expect((await later?.read())?.value).toBe('event: problem\ndata: ""\n\n')
+  await later?.cancel()
+})
+
 test('at most 20 tabs listen, and one that goes makes room', async () => {
   const another = new DevServer(data, manifest)
   onTestFinished(() => another.close())
@@ -156,9 +197,10 @@ describe('kith app dev', () => {
     await using line = await CommandLine.open()
     const folder = join(line.folder, 'my-app')
     await line.json('app', 'init', folder)
-    const said = await line.run(['app', 'dev', folder, '--port', new URL(url).port])
-    expect(said).toMatchObject({ exitCode: 1, out: '' })
-    expect(said.err).toContain('`--port` of `kith app dev`')
+    const { port } = new URL(url)
+    const said = await line.run(['app', 'dev', folder, '--port', port])
+    expect(said).toMatchObject({ exitCode: 2, out: '' })
+    expect(said.err).toContain(`--port ${port} is taken by another program: choose another one`)
   })
 
   test('serves an app, builds it again at a change, and leaves nothing when it is interrupted', async () => {

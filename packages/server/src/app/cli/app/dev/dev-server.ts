@@ -11,6 +11,9 @@ import type { DevData } from './dev-data.ts'
 const mostTabs = 20
 // A tab that reads nothing is closed.
 const mostUnreadBytes = 1024 * 1024
+// An app that fails at each frame of an animation says the same things over and over.
+const mostFailures = 10
+const mostFailureLength = 4_000
 
 interface Answer {
   readonly body: string | Uint8Array
@@ -28,13 +31,19 @@ export class DevServer {
   // At most `mostTabs`.
   readonly #tabs = new Set<ServerResponse>()
   #files: ReadonlyMap<string, ZipEntry> = new Map()
-  /** What is wrong with the app; nothing where all is well. */
+  /** Why the app could not be built, or what will not work of it; empty where all is well. */
   #problem = ''
+  /** What went wrong in its page since it was built; at most `mostFailures`. */
+  readonly #failures = new Set<string>()
+  readonly #onFailure: (text: string) => void
 
+  /** `onFailure` is called with what goes wrong in the page of the app, with each thing once. */
   constructor(
     data: DevData,
     about: { readonly name: string; readonly entry: string; readonly capabilities: readonly string[] },
+    onFailure: (text: string) => void = () => undefined,
   ) {
+    this.#onFailure = onFailure
     const { serverUrl, token, user, file } = data
     this.#serverUrl = serverUrl
     this.#config = { serverUrl, token, user, file, ...about }
@@ -51,6 +60,7 @@ export class DevServer {
   show(files: readonly ZipEntry[], problem = ''): void {
     this.#files = new Map(files.map((file) => [file.path, file]))
     this.#problem = problem
+    this.#failures.clear()
     this.#tell('reload')
   }
 
@@ -77,7 +87,8 @@ export class DevServer {
   }
 
   #event(event: 'reload' | 'problem'): string {
-    return `event: ${event}\ndata: ${JSON.stringify(this.#problem)}\n\n`
+    const problems = [this.#problem, ...this.#failures].filter((text) => text !== '')
+    return `event: ${event}\ndata: ${JSON.stringify(problems.join('\n'))}\n\n`
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -89,6 +100,11 @@ export class DevServer {
     const path = this.#pathOf(request)
     if (path === 'events') {
       this.#addTab(response)
+      return
+    }
+    if (path === 'app/.kith/problem' && request.method === 'POST') {
+      await this.#noteFailure(request).catch(() => undefined)
+      response.writeHead(204).end()
       return
     }
     const answer = path === undefined ? undefined : await this.#find(path).catch(() => undefined)
@@ -109,18 +125,29 @@ export class DevServer {
     response.on('close', () => this.#tabs.delete(response))
   }
 
+  async #noteFailure(request: IncomingMessage): Promise<void> {
+    let text = ''
+    for await (const chunk of request.setEncoding('utf8')) if (text.length < mostFailureLength) text += chunk
+    const failure = text.slice(0, mostFailureLength).toWellFormed()
+    if (!this.#failures.has(failure)) {
+      if (failure === '' || this.#failures.size >= mostFailures) return
+      this.#failures.add(failure)
+      this.#onFailure(failure)
+    }
+    // Also when it is known: a tab may have loaded the app again since.
+    this.#tell('problem')
+  }
+
   async #find(path: string): Promise<Answer | undefined> {
     if (path === '') return this.#page()
+    if (path === 'app/.kith/report.js') return await pageFile('report.js')
     if (path.startsWith('app/')) return this.#appFile(path.slice('app/'.length))
     if (path.startsWith('host/')) {
       const body = await readHostModule(path.slice('host/'.length))
       return body === undefined ? undefined : { body, type: assetType('index.js') }
     }
     if (path !== 'dev.js' && path !== 'dev.css') return undefined
-    return {
-      body: await readFile(new URL(`page/${path}`, import.meta.url)),
-      type: assetType(path),
-    }
+    return await pageFile(path)
   }
 
   async #page(): Promise<Answer> {
@@ -143,7 +170,9 @@ export class DevServer {
       'content-security-policy': sandboxPolicy(`${this.#origin()}${this.#base}app/`),
       'access-control-allow-origin': '*',
     }
-    return { body: file.content, type: assetType(path), headers }
+    const report = `<script src="${this.#base}app/.kith/report.js"></script>`
+    const body = path.endsWith('.html') ? withScript(file.content, report) : file.content
+    return { body, type: assetType(path), headers }
   }
 
   /** The decoded path of a request below the key; undefined for any other, and where the URL is malformed (`/%`). */
@@ -155,4 +184,15 @@ export class DevServer {
       return undefined
     }
   }
+}
+
+async function pageFile(name: string): Promise<Answer> {
+  return { body: await readFile(new URL(`page/${name}`, import.meta.url)), type: assetType(name) }
+}
+
+/** The page with a script that runs before its own. */
+function withScript(content: Uint8Array, script: string): string {
+  const html = Buffer.from(content).toString()
+  const [start = ''] = /^\s*(?:<!doctype[^>]*>)?\s*(?:<html[^>]*>)?\s*(?:<head[^>]*>)?/i.exec(html) ?? []
+  return `${start}${script}${html.slice(start.length)}`
 }

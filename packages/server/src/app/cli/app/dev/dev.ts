@@ -1,5 +1,6 @@
 import { watch } from 'node:fs'
 import { resolve } from 'node:path'
+import { errorCode } from '#lib/system-error.ts'
 import { type Command, type CommandInput, textOption, UsageError } from '../../command.ts'
 import { explanationOf } from '../../failure-report.ts'
 import { bundleScripts } from '../bundle-scripts.ts'
@@ -15,7 +16,7 @@ export const devApp: Command = {
   name: 'app dev',
   summary: 'Run an app while it is made, and load it again at each change.',
   description:
-    'Starts a Kith server of its own in this process with one file of the app, and a page that hosts the app, both on 127.0.0.1 alone. The page has a key in its address, without which other users of the machine get nothing. It shows the app in the same sandbox as a server does, and lets you choose theme, language and access. Capabilities and file types are those that the manifest had at the start. An app that has `files:read` alone opens a text, or the file of `--file`. The data goes when the command ends, unless `--data` names a folder. It prints one JSON line, `{"event":"ready","url":…}`, and ends with Ctrl+C.',
+    'Starts a Kith server of its own in this process with one file of the app, and a page that hosts the app, both on 127.0.0.1 alone. The page has a key in its address, without which other users of the machine get nothing. It shows the app in the same sandbox as a server does, and lets you choose theme, language and access. What is wrong with the app when it is built, and what goes wrong in its page, is told there and on standard error. Capabilities and file types are those that the manifest had at the start. An app that has `files:read` alone opens a text, or the file of `--file`. The data goes when the command ends, unless `--data` names a folder. It prints one JSON line, `{"event":"ready","url":…}`, and ends with Ctrl+C.',
   positionals: ['[FOLDER]'],
   options: {
     port: {
@@ -44,8 +45,13 @@ export const devApp: Command = {
     const data = await openDevData(manifest, paths)
     opened.defer(() => data.close())
     const { name, entry, capabilities = [] } = manifest
-    const server = new DevServer(data, { name, entry, capabilities })
-    const url = await server.listen(port)
+    const server = new DevServer(data, { name, entry, capabilities }, (text) => input.complain([text]))
+    const url = await server.listen(port).catch((error: unknown) => {
+      if (errorCode(error) !== 'EADDRINUSE') throw error
+      throw new UsageError(
+        `--port ${port} is taken by another program: choose another one, or 0 for a free one`,
+      )
+    })
     opened.defer(() => server.close())
     await build(folder, server, input)
     input.print(JSON.stringify({ event: 'ready', url, server: data.serverUrl }))
@@ -66,8 +72,8 @@ function portOf(input: CommandInput): number {
   return port
 }
 
-/** What is wrong with the app is told in the page and on standard error; the next change may mend it. Of what will not work of its
- * pages the app is shown as well. */
+/** Builds the app and shows it, with what will not work of its pages. Where it cannot be built, the page and standard error say why,
+ * and what was built before stays. */
 async function build(
   folder: string,
   server: DevServer,
