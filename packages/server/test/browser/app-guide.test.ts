@@ -100,6 +100,29 @@ withChromium('the guide for makers of apps', (launch) => {
     expect([...dev.faults, ...later.faults, ...opened.faults]).toEqual([])
   })
 
+  test('what goes wrong in the page of an app is told beside it, until it is mended', async () => {
+    const { folder } = await init('broken')
+    const { page, app } = await develop(folder)
+    await app.getByRole('heading', { name: 'Hello, Developer' }).waitFor()
+    const script = `document.body.append(Object.assign(new Image(), { src: 'absent.png' }))
+fetch('https://example.com/').catch(() => undefined)
+setTimeout(() => { throw new RangeError('too late') })
+await Promise.reject(new TypeError('not so'))
+`
+    await writeFile(join(folder, 'src/main.ts'), script)
+    const alert = page.getByRole('alert')
+    for (const told of [
+      'Not loaded: absent.png',
+      'Kept out by the sandbox: https://example.com/ (connect-src)',
+      'Uncaught RangeError: too late (scripts/src-main.js:',
+      'TypeError: not so',
+    ])
+      await alert.getByText(told).waitFor()
+    const { name } = JSON.parse(readFileSync(join(folder, 'app.json'), 'utf8'))
+    await writeFile(join(folder, 'src/main.ts'), `document.title = '${name}'\n`)
+    await expect.poll(() => alert.textContent()).toBe('')
+  })
+
   test('an app that reads is opened on a text, or on a file of its author', async () => {
     const { folder } = await init('reader')
     const manifest = JSON.parse(readFileSync(join(folder, 'app.json'), 'utf8'))

@@ -49,9 +49,12 @@ declare const top: { location: string }
 declare const parent: { document: object; postMessage(message: unknown, origin: string): void }
 declare const document: {
   cookie: string
-  createElement(tag: string): Record<string, unknown> & { submit(): void; click(): void }
+  documentElement: { requestFullscreen(): unknown; requestPointerLock(): unknown }
+  requestStorageAccess(): unknown
+  createElement(tag: string): { style: object; submit(): void; click(): void; showModal(): void }
   body: { append(...elements: object[]): void }
 }
+declare const navigator: { credentials: { get(options: object): Promise<unknown> } }
 interface HostPage {
   readonly MutationObserver: new (heard: () => void) => { observe(target: object, options: object): void }
   readonly document: {
@@ -276,6 +279,65 @@ withChromium('a hostile app', (launch) => {
     })
     await ended(page, 'The app has left its own page')
     expect(requested.filter((asked) => asked.includes('example.com'))).toEqual([])
+  })
+
+  test('that imitates the sign-in stays below its name, and is given nothing that the browser keeps', async () => {
+    const { page, frame, opened } = await open()
+    await heading(page).click()
+    const tried = await frame.evaluate(async () => {
+      const failing = async (work: () => unknown) => {
+        try {
+          await work()
+          return 'done'
+        } catch (error) {
+          return (error as Error).name
+        }
+      }
+      port.postMessage({ type: 'title', title: 'Sign in to alice.localhost' })
+      port.postMessage({ type: 'resize', height: 100_000 })
+      const { documentElement: page } = document
+      const dialog = document.createElement('dialog')
+      Object.assign(dialog, {
+        innerHTML: '<form><label>Password <input type="password" autocomplete="current-password">',
+      })
+      Object.assign(dialog.style, { position: 'fixed', inset: '-500px 0 0', zIndex: '2147483647' })
+      document.body.append(dialog)
+      dialog.showModal()
+      const publicKey = { challenge: new Uint8Array(32), rpId: 'alice.localhost' }
+      return {
+        fullscreen: await failing(() => page.requestFullscreen()),
+        pointer: await failing(() => page.requestPointerLock()),
+        passkey: await failing(() => navigator.credentials.get({ publicKey })),
+        password: await failing(() => navigator.credentials.get({ password: true })),
+        storage: await failing(() => document.requestStorageAccess()),
+      }
+    })
+    expect(tried).toEqual({
+      fullscreen: 'TypeError',
+      pointer: 'SecurityError',
+      passkey: 'NotAllowedError',
+      password: 'NotAllowedError',
+      storage: 'NotAllowedError',
+    })
+    await page.getByText('Sign in to alice.localhost', { exact: true }).waitFor()
+    const bar = await page.locator('#bar').boundingBox()
+    const shown = await page.locator('#frame').boundingBox()
+    expect(bar?.y).toBe(0)
+    expect(shown?.y).toBeGreaterThanOrEqual(bar?.height ?? Number.POSITIVE_INFINITY)
+    // What is at the name for a pointer is the name.
+    await page.locator('#hosted-name').click({ trial: true })
+    const app = page.frameLocator('#frame iframe')
+    expect(await page.locator('#hosted-name').textContent()).toBe('Hostile')
+    expect(await page.title()).toBe('Sign in to alice.localhost – Hostile')
+    const requested: string[] = []
+    page.on('request', (request) => requested.push(new URL(request.url()).pathname))
+    await page.keyboard.type('correct horse')
+    await page.keyboard.press('Enter')
+    expect(await app.getByLabel('Password').inputValue()).toBe('correct horse')
+    await openFile(frame)
+    await expect.poll(() => told(frame)).toEqual([['opened', null]])
+    // The host has asked for its token, and the form went nowhere.
+    expect([requested, opened, page.url()]).toEqual([['/api/auth/access-token'], [], url])
   })
 
   const heading = (page: Page) => page.frameLocator('#frame iframe').getByRole('heading', { name: 'Hostile' })
