@@ -29,7 +29,7 @@ export class FileReadError extends Error {
 
 type ReadAnswer = Extract<HostMessage, { type: 'bytes' | 'failed' }>
 
-/** What is read of the file through the port. */
+/** Asks the host for parts of the file that the app was opened on, and gives each answer to who asked. */
 export class FileReads {
   readonly #post: (message: AppMessage) => void
   // Bound: `flowLimits.readsAtOnce`.

@@ -1,4 +1,4 @@
-/** Of the files that apps make for themselves: what follows is the id of the app. */
+/** The content type of a file that an app has made is this and the id of the app. */
 export const appContentTypePrefix = 'application/vnd.kith.app.'
 
 /** Whether a content type is one of the `fileTypes` of a manifest. `application/*` has no other app's own files: only who names

@@ -78,7 +78,8 @@ export function fileAccess(get: ApiGet, file: OpenedFile): FileAccess {
   }
 }
 
-/** Keeps what was made until somebody says that it is `spent`. */
+/** Answers the token that `make` gave the first time. A caller whose request was answered 401 names that token as `spent`: then another
+ * one is made, once for all who ask meanwhile. */
 function keeping(make: () => Promise<string>): (spent?: string) => Promise<string> {
   let kept: string | undefined
   let making: Promise<string> | undefined

@@ -152,7 +152,7 @@ test('at most 20 tabs listen, and one that goes makes room', async () => {
   const another = new DevServer(data, manifest)
   onTestFinished(() => another.close())
   const events = `${await another.listen(0)}events`
-  // Kept, since an answer that nobody holds any more is cancelled when memory is collected.
+  // In a list, since an answer that nothing refers to is cancelled by the garbage collector.
   const tabs: { answer: Response; ending: AbortController }[] = []
   const open = async () => {
     const ending = new AbortController()
