@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 
 const root = resolve(import.meta.dirname, '..')
-const folders = ['packages', 'bench', 'scripts', 'deploy', 'docs', 'vectors', '.ci']
+const folders = ['packages', 'examples', 'bench', 'scripts', 'deploy', 'docs', 'vectors', '.ci']
 const paths = [
   ...readdirSync(root).filter((name) => name.endsWith('.md')),
   ...folders.flatMap((folder) =>

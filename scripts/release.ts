@@ -89,7 +89,7 @@ async function copySources(): Promise<void> {
   ])
     await cp(join(root, path), join(target, path), {
       recursive: true,
-      filter: (file) => !file.endsWith('.test.ts'),
+      filter: (file) => !/\.test\.ts$|\/examples\/\w+\/test$/.test(file),
     })
   await writeJson('packages/server/package.json', {
     name: '@kith/server',

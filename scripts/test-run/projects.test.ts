@@ -15,7 +15,7 @@ const using = (files: readonly string[], what: RegExp) =>
   files.filter((path) => what.test(readFileSync(join(root, path), 'utf8')))
 
 test('every file of tests is in one run, or in that of services for its rows as well', () => {
-  const all = globSync('{packages,bench,scripts}/**/*.test.ts', {
+  const all = globSync('{packages,examples,bench,scripts}/**/*.test.ts', {
     cwd: root,
     exclude: ['**/node_modules/**'],
   })

@@ -5,12 +5,16 @@ import { type TestRun, testRuns } from '../../packages/server/test/harness/test-
 
 const root = join(import.meta.dirname, '../..')
 /** The files of all tests. */
-export const allTests = ['packages/**/*.test.ts', 'bench/**/*.test.ts', 'scripts/**/*.test.ts']
+export const allTests = ['packages', 'examples', 'bench', 'scripts'].map((folder) => `${folder}/**/*.test.ts`)
 const notOurs = ['**/node_modules/**', '**/dist/**']
 
 /** By folder, or by name where a test stands beside what it tries. */
 const services = ['packages/server/test/services/*.test.ts', '**/*.services.test.ts']
-const browser = ['packages/server/test/browser/*.test.ts', 'packages/web/test/*.test.ts']
+const browser = [
+  'packages/server/test/browser/*.test.ts',
+  'packages/web/test/*.test.ts',
+  '**/*.browser.test.ts',
+]
 const faults = ['packages/server/test/faults/*.test.ts', '**/*.faults.test.ts']
 
 /** The runs of tests, as projects of vitest. */

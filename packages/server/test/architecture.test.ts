@@ -7,7 +7,7 @@ const source = join(root, 'packages/server/src')
 
 const isTest = (file: SourceFile) => file.path.endsWith('.test.ts')
 const isForTests = (file: SourceFile) => isTest(file) || file.path.includes('/test/')
-const everything = [...loadSources('packages'), ...loadSources('bench'), ...loadSources('scripts')]
+const everything = ['packages', 'examples', 'bench', 'scripts'].flatMap(loadSources)
 const shipped = everything.filter((file) => /^packages\/\w+\/src\//.test(file.path) && !isTest(file))
 
 const ranks = { protocol: 0, lib: 1, infra: 2, features: 3, app: 4 } as const

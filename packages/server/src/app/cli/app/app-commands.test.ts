@@ -56,6 +56,14 @@ describe('kith app init', () => {
     expect(await readFile(join(folder, 'src/main.ts'), 'utf8')).toContain("from '@kith/app'")
   })
 
+  test.each(['empty', 'todo', 'poll'])('copies the template %s without its tests', async (template) => {
+    const folder = await init(await openLine(), template)
+    const made = ['app.json', 'index.html', 'src', 'style.css', 'tsconfig.json']
+    expect(await readdir(folder)).toEqual(template === 'empty' ? made : made.toSpliced(1, 0, 'icon.svg'))
+    const below = await readdir(folder, { recursive: true })
+    expect(below.filter((path) => path.includes('test'))).toEqual([])
+  })
+
   test('leaves what is there as it is', async () => {
     const line = await openLine()
     const folder = await init(line)
@@ -74,11 +82,14 @@ describe('kith app init', () => {
 })
 
 describe('kith app pack', () => {
-  test('bundles what pages name, leaves out sources, and makes the same bytes again', async () => {
+  test('bundles what pages name, leaves out sources and tests, and makes the same bytes again', async () => {
     const line = await openLine()
     const folder = await init(line, 'todo')
     await writeFile(join(folder, '.secret'), 'x')
     await writeFile(join(folder, 'README.md'), 'x')
+    await mkdir(join(folder, 'test'))
+    await writeFile(join(folder, 'test/app.test.ts'), 'x')
+    await writeFile(join(folder, 'test/given.txt'), 'x')
     await mkdir(join(folder, 'pictures'))
     await writeFile(join(folder, 'pictures/ä.txt'), 'a'.repeat(1_000_000))
     const made = await line.json('app', 'pack', folder)

@@ -29,7 +29,10 @@ export const initApp: Command = {
     if (!nameForm.test(name)) throw new UsageError('NAME has small letters, digits and hyphens, 64 at most')
     const template = choiceOption(input, 'template', templates) ?? 'empty'
     await makeFolder(folder)
-    await cp(join(examplesFolder, template), folder, { recursive: true })
+    const example = join(examplesFolder, template)
+    // Tests of the examples need this repository.
+    const filter = (path: string) => path !== join(example, 'test')
+    await cp(example, folder, { recursive: true, filter })
     const manifest = await rename(folder, name)
     await writeFile(
       join(folder, 'tsconfig.json'),

@@ -13,6 +13,8 @@ export interface AppProject {
 }
 
 const sourceFolders = new Set(['src', 'node_modules'])
+// Tests need no package, and what they read is no part of the app.
+const testFolder = 'test'
 const sourceFile = /\.(?:[cm]?ts|[jt]sx)$/
 const notPacked = /^(?:\..*|package(?:-lock)?\.json|tsconfig.*\.json|.*\.(?:md|zip))$/
 
@@ -22,7 +24,7 @@ export function isSource(path: string): boolean {
   return sourceFile.test(path) || sourceFolders.has(top)
 }
 
-/** Reads the folder of an app, without the sources in `src`. Throws a `Failure` where it cannot be packed. */
+/** Reads the folder of an app, without its sources and tests. Throws a `Failure` where it cannot be packed. */
 export async function readProject(folder: string): Promise<AppProject> {
   const manifest = await readManifest(folder)
   const files: ZipEntry[] = []
@@ -50,7 +52,7 @@ async function listPacked(folder: string, below = folder): Promise<string[]> {
   for (const entry of await readdir(below, { withFileTypes: true })) {
     const absolute = join(below, entry.name)
     const path = relative(folder, absolute).split(sep).join('/')
-    if (notPacked.test(entry.name) || isSource(path)) continue
+    if (notPacked.test(entry.name) || path === testFolder || isSource(path)) continue
     if (entry.isDirectory()) paths.push(...(await listPacked(folder, absolute)))
     else if (entry.isFile()) paths.push(path)
     else throw packageFault('symlink', path)
