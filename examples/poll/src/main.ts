@@ -74,22 +74,30 @@ function drawAnswers(answers: readonly Answer[]): void {
   const own = poll.voteOf(app.user.idTag)
   const total = answers.reduce((sum, { votes }) => sum + votes, 0)
   const focused = document.activeElement?.id
-  element('answers').replaceChildren(...answers.map((answer) => lineOf(answer, total, own)))
+  element('answers').replaceChildren(
+    ...answers.map((answer, at) => lineOf(answer, { id: `answer-${at}`, total, own })),
+  )
   if (focused) document.getElementById(focused)?.focus()
   element('total').textContent = texts.votes(total)
   element('withdraw').hidden = own === undefined || !mayVote()
 }
 
-function lineOf({ id, text, votes }: Answer, total: number, own: string | undefined): HTMLElement {
+interface Look {
+  readonly id: string
+  readonly total: number
+  readonly own: string | undefined
+}
+
+function lineOf({ text, votes }: Answer, { id, total, own }: Look): HTMLElement {
   const percent = total === 0 ? 0 : Math.round((votes / total) * 100)
   const choice = make('input', {
     type: 'radio',
     name: 'answer',
     id,
-    checked: own === id,
+    checked: own === text,
     disabled: !mayVote(),
   })
-  choice.addEventListener('change', () => poll.vote(app.user.idTag, id))
+  choice.addEventListener('change', () => poll.vote(app.user.idTag, text))
   const count = make('span', { className: 'count' }, textsOf(app.language).share(votes, percent))
   const bar = make('progress', { max: Math.max(1, total), value: votes, ariaHidden: 'true' })
   return make('label', { className: 'answer' }, choice, make('span', { className: 'text' }, text), count, bar)

@@ -1,56 +1,60 @@
 import type { ConnectedDocument } from '@kith/app'
 
 export interface Answer {
-  readonly id: string
   readonly text: string
   readonly votes: number
 }
 
+interface Asked {
+  readonly question: string
+  readonly answers: readonly string[]
+}
+
 /** A poll in a collaborative document. */
 export class Poll {
-  readonly #document: ConnectedDocument
+  readonly #document: Pick<ConnectedDocument, 'doc'>
 
-  constructor(document: ConnectedDocument) {
+  constructor(document: Pick<ConnectedDocument, 'doc'>) {
     this.#document = document
   }
 
   get question(): string | undefined {
-    return this.#map<string>('poll').get('question')
+    return this.#asked?.question
   }
 
   /** The answers in their order, with the votes of each. */
   get answers(): readonly Answer[] {
-    const votes = [...this.#map<string>('votes').values()]
-    return [...this.#map<string>('answers')]
-      .map(([id, text]) => ({ id, text, votes: votes.filter((vote) => vote === id).length }))
-      .sort((a, b) => (a.id < b.id ? -1 : 1))
+    const votes = [...this.#votes.values()]
+    const answers = this.#asked?.answers ?? []
+    return answers.map((text) => ({ text, votes: votes.filter((vote) => vote === text).length }))
   }
 
   voteOf(idTag: string): string | undefined {
-    return this.#map<string>('votes').get(idTag)
+    return this.#votes.get(idTag)
   }
 
-  /** Asks a question. Two people who do so at a time ask that of one of them. */
+  /** Asks a question. It is one value with its answers: of two people who ask at a time, one asks all of it. */
   ask(question: string, answers: readonly string[]): void {
-    this.#document.doc.transact(() => {
-      this.#map<string>('poll').set('question', question)
-      for (const [at, text] of answers.entries()) this.#map<string>('answers').set(`answer-${at}`, text)
-    })
+    this.#document.doc.getMap<Asked>('poll').set('asked', { question, answers })
   }
 
-  /** Votes, or withdraws the vote. A person has one place, so that a second vote takes that of the first. */
+  /** Votes, or withdraws the vote. A person has one place, so that a second vote takes that of the first. A vote is the text of
+   * the answer, so that it never counts for an answer of another question. */
   vote(idTag: string, answer: string | undefined): void {
-    const votes = this.#map<string>('votes')
-    if (answer === undefined) votes.delete(idTag)
-    else votes.set(idTag, answer)
+    if (answer === undefined) this.#votes.delete(idTag)
+    else this.#votes.set(idTag, answer)
   }
 
   onChange(listener: () => void): void {
     this.#document.doc.on('update', listener)
   }
 
-  #map<Value>(name: string) {
-    return this.#document.doc.getMap<Value>(name)
+  get #asked(): Asked | undefined {
+    return this.#document.doc.getMap<Asked>('poll').get('asked')
+  }
+
+  get #votes() {
+    return this.#document.doc.getMap<string>('votes')
   }
 }
 
