@@ -1,15 +1,9 @@
 import { type App, connect, followLook } from '@kith/app'
+import { drawItems } from './draw-items.ts'
 import { element, make, say } from './elements.ts'
+import { filters, List } from './list.ts'
 import { People } from './people.ts'
 import { textsOf } from './texts.ts'
-
-interface Item {
-  readonly title: string
-  readonly done: boolean
-  /** When it was added, in Unix ms. */
-  readonly at: number
-}
-type StoredItem = Item & { readonly id: string }
 
 const app = await connect()
 followLook(app)
@@ -23,60 +17,24 @@ const database = await app.database({
     show()
   },
 })
-const collection = database.collection<Item>('items')
-let items: readonly StoredItem[] = []
-// Those that the server has not stored yet, so that they can be seen at once and offline.
-const waiting = new Set<Item>()
-// What was ticked or unticked here, until the server has stored it: the list would show what was before in between.
-const ticked = new Map<string, boolean>()
-let refused = false
+const list = new List(database, show)
 
 database.setPresence({ user: {} })
-collection.orderBy('at').onChange(
-  (stored) => {
-    items = stored
-    show()
-  },
-  () => show(),
-)
 app.onChange(show)
 element('add').addEventListener('submit', (event) => {
   event.preventDefault()
   const input = element<HTMLInputElement>('title')
   const title = input.value.trim()
-  if (title !== '') add({ title, done: false, at: Date.now() })
+  if (title !== '') list.add({ title, done: false, at: Date.now() })
   input.value = ''
   input.focus()
 })
-element('clear').addEventListener('click', () => {
-  const done = items.filter((item) => item.done)
-  write(database.transaction(done.map(({ id }) => ({ type: 'delete', path: `items/${id}` }))))
-})
+for (const filter of filters)
+  element(`filter-${filter}`).addEventListener('change', () => {
+    list.filter = filter
+  })
+element('clear').addEventListener('click', () => list.removeDone())
 show()
-
-function tick(id: string, done: boolean): void {
-  ticked.set(id, done)
-  const isLast = () => ticked.get(id) === done
-  const updating = collection.doc(id).update({ done })
-  write(updating.finally(() => isLast() && ticked.delete(id)))
-}
-
-function add(item: Item): void {
-  waiting.add(item)
-  const adding = collection.add(item).finally(() => waiting.delete(item))
-  write(adding)
-  show()
-}
-
-/** Notes whether the server refuses a change; the list shows what it has. */
-function write(change: Promise<unknown>): void {
-  refused = false
-  change
-    .catch(() => {
-      refused = database.state.kind !== 'ended'
-    })
-    .finally(show)
-}
 
 /** Draws once, however much has changed at a time. */
 function show(): void {
@@ -91,51 +49,41 @@ function show(): void {
 function draw({ opened, language }: App): void {
   const texts = textsOf(language)
   const mayWrite = opened.access === 'write' && database.state.kind !== 'ended'
+  const { counts } = list
   element('name').textContent = opened.name
-  element('left').textContent = texts.left(items.filter((item) => !item.done).length)
+  element('left').textContent = texts.left(counts.open)
   element('people').replaceChildren(...people.others().map((idTag) => make('li', {}, texts.here(idTag))))
   say('notice', noticeOf(app))
   element('add').hidden = !mayWrite
   element('add').querySelector('label')?.replaceChildren(texts.what)
   element('add').querySelector('button')?.replaceChildren(texts.add)
   element<HTMLInputElement>('title').placeholder = texts.what
-  drawItems(mayWrite)
-  const isEmpty = items.length + waiting.size === 0
-  say('empty', isEmpty ? (mayWrite ? texts.empty : texts.emptyForReaders) : undefined)
-  const done = items.filter((item) => item.done).length
-  say('clear', mayWrite && done > 0 ? texts.clear(done) : undefined)
+  drawFilter()
+  drawItems(list, { mayWrite, texts })
+  say('empty', emptyOf(mayWrite))
+  // Nobody removes what they do not see.
+  const removes = mayWrite && list.filter !== 'open' && counts.done > 0
+  say('clear', removes ? texts.clear(counts.done) : undefined)
 }
 
-/** Draws the list, and leaves the focus where it was. */
-function drawItems(mayWrite: boolean): void {
-  const focused = document.activeElement?.id
-  const lines = items.map((item) => lineOf(item, mayWrite))
-  const unsaved = [...waiting].map(({ title }) =>
-    make(
-      'li',
-      { className: 'waiting' },
-      make('label', {}, make('input', { type: 'checkbox', disabled: true }), make('span', {}, title)),
-    ),
-  )
-  element('items').replaceChildren(...lines, ...unsaved)
-  if (focused) document.getElementById(focused)?.focus()
+function drawFilter(): void {
+  const texts = textsOf(app.language)
+  element('filter').hidden = list.counts.all === 0
+  element('filter').querySelector('legend')?.replaceChildren(texts.show)
+  for (const filter of filters) {
+    element<HTMLInputElement>(`filter-${filter}`).checked = list.filter === filter
+    element('filter').querySelector(`[for=filter-${filter}]`)?.replaceChildren(texts.filters[filter])
+  }
 }
 
-function lineOf({ id, title, done }: StoredItem, mayWrite: boolean): HTMLLIElement {
-  const checked = ticked.get(id) ?? done
-  const box = make('input', { type: 'checkbox', id: `done-${id}`, checked, disabled: !mayWrite })
-  box.addEventListener('change', () => tick(id, box.checked))
-  const line = make('li', { className: done ? 'done' : '' }, make('label', {}, box, make('span', {}, title)))
-  if (!mayWrite) return line
-  const label = textsOf(app.language).remove(title)
-  const remove = make('button', { type: 'button', id: `remove-${id}`, ariaLabel: label, title: label }, '×')
-  remove.addEventListener('click', () => {
-    // The focus would go with the line.
-    element('title').focus()
-    write(collection.doc(id).delete())
-  })
-  line.append(remove)
-  return line
+/** What is said where entries would be. */
+function emptyOf(mayWrite: boolean): string | undefined {
+  const texts = textsOf(app.language)
+  const { filter, counts } = list
+  if (list.items.length < counts[filter])
+    return database.state.kind === 'connecting' ? texts.notLoaded : undefined
+  if (counts.all === 0) return mayWrite ? texts.empty : texts.emptyForReaders
+  return filter !== 'all' && counts[filter] === 0 ? texts.none[filter] : undefined
 }
 
 function noticeOf({ opened, language }: App): string | undefined {
@@ -143,7 +91,7 @@ function noticeOf({ opened, language }: App): string | undefined {
   const { state } = database
   if (state.kind === 'ended')
     return state.code === 4403 ? texts.withdrawn : state.code === 4404 ? texts.gone : texts.ended
-  if (refused) return texts.refused
+  if (list.isRefused) return texts.refused
   if (state.kind === 'connecting') return texts.offline
   return opened.access === 'read' ? texts.readOnly : undefined
 }
