@@ -1,4 +1,4 @@
-import type { Browser, BrowserContext, BrowserContextOptions } from 'playwright-core'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { describe, onTestFinished } from 'vitest'
 import { addAuthenticator, chromiumPath, launchChromium } from './chromium.ts'
 import { pollMs } from './patience.ts'
@@ -29,13 +29,19 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
   onTestFinished(() => context.close())
   context.setDefaultTimeout(pollMs)
   const page = await context.newPage()
+  const faults = faultsOf(page)
+  await addAuthenticator(context, page)
+  return { context, page, faults }
+}
+
+/** What breaks the content security policy on a page, or throws, from now on. */
+export function faultsOf(page: Page): string[] {
   const faults: string[] = []
   page.on('pageerror', (error) => faults.push(String(error)))
   page.on('console', (message) => {
     if (/content security policy/i.test(message.text())) faults.push(message.text())
   })
-  await addAuthenticator(context, page)
-  return { context, page, faults }
+  return faults
 }
 
 /** Signs the browser of a context in on the host of a tenant, as its pages do. */
