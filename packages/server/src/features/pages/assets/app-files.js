@@ -93,17 +93,20 @@ function offerLine({ actionId, subject, issuer, content }) {
   return line
 }
 
-/** The copy of what was accepted is made by a job of the server. */
+/** The copy of what was accepted is made by a job of the server. A file of bytes is listed before its size is known. */
 async function untilThere(fileId) {
+  let isListed = false
   for (let delayMs = 100; delayMs < 5_000; delayMs *= 2) {
     try {
-      return await call('GET', `/api/files/${encodeURIComponent(fileId)}/metadata`)
+      const { status, size } = await call('GET', `/api/files/${encodeURIComponent(fileId)}/metadata`)
+      if (status !== 'P' || size > 0) return
+      isListed = true
     } catch (error) {
       if (error.code !== 'E-FILE-NOTFOUND') throw error
     }
     await new Promise((resolve) => setTimeout(resolve, delayMs))
   }
-  return complain(text('E-NOTFOUND'))
+  if (!isListed) complain(text('E-NOTFOUND'))
 }
 
 async function makeFile({ installed }) {
