@@ -8,7 +8,7 @@ export const packApp: Command = {
   name: 'app pack',
   summary: 'Bundle an app and pack it into a zip that servers install.',
   description:
-    'FOLDER is the folder with `app.json`, the present one when absent. Scripts in `src`, and TypeScript and JSX anywhere, that pages name (`<script type="module" src="src/main.ts">`) are bundled with what they import; everything else is packed as it is, but `src`, `node_modules`, files that begin with a dot, `package.json`, `tsconfig.json`, `*.md`, `*.zip`, TypeScript and JSX. The same folder makes the same bytes. The package is checked as a server does; nothing is written where it is refused. What the sandbox of apps will not load or run of its pages, such as a script within a page, is warned of.',
+    'FOLDER is the folder with `app.json`, the present one when absent. Scripts in `src`, and TypeScript and JSX anywhere, that pages name (`<script type="module" src="src/main.ts">`) are bundled with what they import; everything else is packed as it is, but `src`, `test`, `node_modules`, files that begin with a dot, `package.json`, `tsconfig.json`, `*.md`, `*.zip`, TypeScript and JSX. The same folder makes the same bytes. The package is checked as a server does; nothing is written where it is refused. What the sandbox of apps will not load or run of its pages, such as a script within a page, is warned of.',
   positionals: ['[FOLDER]'],
   options: {
     out: {
