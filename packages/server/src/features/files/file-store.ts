@@ -145,7 +145,8 @@ export async function putTags(tx: Writer, fileId: FileId, tags: readonly string[
     .execute()
 }
 
-/** Gives its content to a copy of the same owner's that was only known of. False when it has one, or is gone. */
+/** Gives its content, or its size where that is not fetched yet, to a copy of the same owner's that was only known of. False when it
+ * has one, or is gone. */
 export async function fillFile(tx: Writer, file: NewFile): Promise<boolean> {
   const { content_type, size, blob_hash, salt, status } = toRow(file)
   const { numUpdatedRows } = await tx

@@ -297,6 +297,21 @@ eachDialect('A file of another server', (open) => {
     expect((await lab.send('GET', `/api/files/${remote.fileId}`, { as: owner })).status).toBe(200)
   })
 
+  test('that its owner shared has its size before it is fetched, however large it is', async () => {
+    const remote = remoteFile(Buffer.alloc(25 * 1024 * 1024 + 1, 7))
+    const { lab, attempt } = await fetched(remote)
+    const shared = { fileId: remote.fileId, ownerTag: bobTag, expiresAt: undefined }
+    await lab.db.transact(alice.tenantId, (tx) =>
+      addSharedFile(lab.deps, tx, { ...shared, fileName: 'shared.txt', contentType: 'text/plain' }),
+    )
+    const known = async () =>
+      (await lab.send('GET', `/api/files/${remote.fileId}/metadata`, { as: owner })).json.data
+    expect(await known()).toMatchObject({ status: 'P', size: 0 })
+    await attempt()
+    expect(await known()).toMatchObject({ status: 'P', size: remote.bytes.length, fileName: 'shared.txt' })
+    expect(await lab.usage()).toEqual({ used_bytes: 0, files: 1 })
+  })
+
   test.each([
     [caraTag, 404],
     [bobTag, 200],

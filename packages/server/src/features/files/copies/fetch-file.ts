@@ -103,7 +103,10 @@ function isCopyOf(file: StoredFile, ownerTag: IdTag): boolean {
 async function announce(deps: FetchDeps, wanted: Wanted, descriptor: CheckedDescriptor): Promise<void> {
   const file = { ...copyOf(deps, wanted, descriptor), status: 'P', content: undefined } as const
   await deps.db.transact(wanted.tenantId, async (tx) => {
-    if ((await isWanted(tx, file.fileId)) && (await insertFile(tx, file))) await countFiles(tx, 1)
+    if (!(await isWanted(tx, file.fileId))) return
+    if (await insertFile(tx, file)) await countFiles(tx, 1)
+    // What was shared is there, of an unknown size.
+    else await fillFile(tx, file)
   })
 }
 
