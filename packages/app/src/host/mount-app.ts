@@ -7,6 +7,7 @@ import {
 } from '../messages/messages.ts'
 import { AppSession, maxMalformed, type SessionOptions } from './app-session.ts'
 import type { FileAccess } from './file-access.ts'
+import { guardFocus } from './focus-guard.ts'
 
 export interface MountOptions
   extends Pick<SessionOptions, 'capabilities' | 'onTitle' | 'onResize' | 'onState'> {
@@ -54,6 +55,7 @@ class AppFrame implements MountedApp {
   #malformed = 0
   #isLoaded = false
   #isEnded = false
+  readonly #unguard: () => void
 
   constructor(options: MountOptions) {
     this.#options = options
@@ -67,6 +69,7 @@ class AppFrame implements MountedApp {
     this.#frame.addEventListener('load', this.#onLoad)
     window.addEventListener('message', this.#onMessage)
     options.container.append(this.#frame)
+    this.#unguard = guardFocus(this.#frame, () => this.#endAndTell('focus'))
   }
 
   get malformed(): number {
@@ -143,6 +146,7 @@ class AppFrame implements MountedApp {
     this.#isEnded = true
     window.removeEventListener('message', this.#onMessage)
     this.#frame.removeEventListener('load', this.#onLoad)
+    this.#unguard()
     this.#session?.close(reason)
     // What the page still does ends with its frame.
     this.#frame.remove()

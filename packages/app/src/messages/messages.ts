@@ -51,8 +51,8 @@ const saveStates = ['loading', 'saved', 'saving', 'offline', 'waiting', 'readOnl
 /** Whether what the user has done in the app is stored. `waiting`: offline, with changes that would be lost with the page. */
 export type SaveState = (typeof saveStates)[number]
 
-const endReasons = ['stopped', 'navigated', 'flood', 'malformed', 'uninstalled'] as const
-/** Why a host has ended its app. */
+const endReasons = ['stopped', 'navigated', 'flood', 'malformed', 'focus', 'uninstalled'] as const
+/** Why a host has ended its app. `focus`: it did not leave the keyboard to the page around it. */
 export type EndReason = (typeof endReasons)[number]
 
 const readFailures = ['forbidden', 'gone', 'unavailable', 'refused'] as const

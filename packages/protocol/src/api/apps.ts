@@ -155,7 +155,7 @@ export const getAppAsset = contract({
   tag,
   summary: 'A file of an installed app',
   description:
-    'For everybody who knows the id of a package that the tenant has installed; nothing of what the credential allows goes into the answer. A directory answers its `index.html`. Pages run in a sandbox without an origin, and without a network beyond their own package.',
+    'For everybody who knows the id of a package that the tenant has installed; nothing of what the credential allows goes into the answer. A directory answers its `index.html`. Pages run in a sandbox without an origin, and without a network beyond their own package; browsers get them for frames alone, not for tabs.',
   auth: 'optional',
   guests: true,
   params: Type.Object({
@@ -166,6 +166,9 @@ export const getAppAsset = contract({
     ...byteConditions,
     'service-worker': Type.Optional(
       Type.String({ description: 'Set by browsers for the script of a service worker, which is refused' }),
+    ),
+    'sec-fetch-dest': Type.Optional(
+      Type.String({ description: 'Set by browsers; `document`, the page of a tab, is refused' }),
     ),
   }),
   reply: { kind: 'bytes', status: 200 },

@@ -736,10 +736,15 @@ describe('a file of an app', () => {
     }
   })
 
-  test('is not a service worker, whatever asks for it', async () => {
+  test.each([
+    [{ 'service-worker': 'script' }, 404],
+    [{ 'sec-fetch-dest': 'document' }, 404],
+    [{ 'sec-fetch-dest': 'iframe' }, 200],
+  ])('is neither a service worker nor the page of a tab: with %j %i', async (headers, status) => {
     const fileId = await serve()
-    const asked = await content(fileId, 'main.js', reader, { headers: { 'service-worker': 'script' } })
-    expect(asked.status).toBe(404)
+    const asked = await content(fileId, 'index.html', reader, { headers })
+    expect(asked.status).toBe(status)
+    if (status === 200) expect(asked.headers.get('vary')).toContain('sec-fetch-dest')
   })
 
   test('takes a bearer and looks at none, unless it is bad', async () => {

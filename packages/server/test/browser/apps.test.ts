@@ -5,10 +5,12 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { appPackage, offerApp } from '#harness/app-package.ts'
 import { openPage, withChromium } from '#harness/browser.ts'
+import { localFetch } from '#harness/local-fetch.ts'
 import { TestServer } from '#harness/test-server.ts'
 import { curiousApp } from './sandboxed-app.ts'
 
 const home = 'home.localhost'
+const fetch = localFetch()
 
 withChromium('an app in its frame', (launch) => {
   let browser: Browser
@@ -99,9 +101,20 @@ withChromium('an app in its frame', (launch) => {
     },
   )
 
-  test('has no more when its address is opened', async () => {
-    const { page } = await openPage(browser)
-    await page.goto(`${address}index.html`)
+  test('is no page of a tab, also where the browser has it already', async () => {
+    const { page } = await openApp('curious.html')
+    await expect.poll(() => page.evaluate('window.told !== undefined')).toBe(true)
+    for (const path of ['curious.html', 'pixel.svg', '']) {
+      const answer = await page.goto(`${address}${path}`)
+      expect(answer?.status()).toBe(404)
+    }
+    // Without the header, as old browsers ask, a page has no origin, no storage and no API.
+    const old = await fetch(`${address}curious.html`)
+    const body = await old.text()
+    await page.route('**/curious.html', (route) =>
+      route.fulfill({ headers: Object.fromEntries(old.headers), body }),
+    )
+    await page.goto(`${address}curious.html`)
     expect(await page.evaluate('self.origin')).toBe('null')
     await expect(page.evaluate('localStorage.length')).rejects.toThrow('sandboxed')
     await expect(page.evaluate("fetch('/api/me')")).rejects.toThrow('Failed to fetch')

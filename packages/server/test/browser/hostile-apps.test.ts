@@ -41,6 +41,7 @@ const zip = writeZip([
 declare const port: MessagePort
 declare const heard: { type: string; code?: number; data?: string }[]
 declare const window: {
+  focus(): void
   open(url: string): unknown
   alert(text: string): void
   confirm(text: string): boolean
@@ -51,7 +52,9 @@ declare const document: {
   cookie: string
   documentElement: { requestFullscreen(): unknown; requestPointerLock(): unknown }
   requestStorageAccess(): unknown
-  createElement(tag: string): { style: object; submit(): void; click(): void; showModal(): void }
+  createElement(
+    tag: string,
+  ): Record<'submit' | 'click' | 'showModal' | 'focus', () => void> & { style: object }
   body: { append(...elements: object[]): void }
 }
 declare const navigator: { credentials: { get(options: object): Promise<unknown> } }
@@ -358,6 +361,65 @@ withChromium('a hostile app', (launch) => {
     await page.getByText(state === 'offline' ? 'Offline' : 'Loading …', { exact: true }).waitFor()
     return await asked(page).isVisible()
   }
+
+  /** Lets the app take the keyboard all the time. */
+  const takeKeyboard = (frame: Frame) =>
+    frame.evaluate(() => {
+      const input = document.createElement('input')
+      Object.assign(input, { oninput: () => port.postMessage({ type: 'title', title: 'typed' }) })
+      document.body.append(input)
+      setInterval(() => {
+        window.focus()
+        input.focus()
+      }, 20)
+    })
+
+  test('that takes the keyboard out of a dialog of its host gets nothing of it, and is ended', async () => {
+    const { page, frame } = await open()
+    await takeKeyboard(frame)
+    await page.getByRole('button', { name: 'Share' }).click()
+    const field = page.getByLabel('Identity of the other person')
+    await field.click()
+    await expect
+      .poll(async () => {
+        await page.keyboard.press('b')
+        return page.frames().length
+      })
+      .toBe(1)
+    expect(await page.locator('#hosted-title').textContent()).toBe('Bait')
+    await field.fill('bob.example')
+    await page.getByRole('button', { name: 'Done' }).click()
+    await ended(page, 'The app took the keyboard away')
+  })
+
+  test('that does not leave the keyboard to its host is ended', async () => {
+    const { page, frame } = await open()
+    await heading(page).click()
+    await takeKeyboard(frame)
+    const alert = page.getByRole('alert').getByText('The app took the keyboard away')
+    await expect
+      .poll(async () => {
+        await page.keyboard.press('Shift+Tab')
+        return await alert.isVisible()
+      })
+      .toBe(true)
+    await ended(page, 'The app took the keyboard away')
+  })
+
+  test('whose person goes back and forth by keyboard stays', async () => {
+    const { page, frame } = await open()
+    await frame.evaluate(() => document.body.append(document.createElement('input')))
+    await page.frameLocator('#frame iframe').getByRole('textbox').focus()
+    const focused = () => page.evaluate('document.activeElement.tagName')
+    for (let times = 0; times < 5; times += 1) {
+      await page.keyboard.press('Shift+Tab')
+      await expect.poll(focused).toBe('BUTTON')
+      await page.keyboard.press('Tab')
+      await expect.poll(focused).toBe('IFRAME')
+    }
+    await openFile(frame)
+    await expect.poll(() => told(frame)).toEqual([['opened', null]])
+  })
 
   test('that asks for an address by itself is not heard', async () => {
     const { page } = await openApp(browser, person, 'Hostile')

@@ -35,8 +35,10 @@ export function appEndpoints(deps: InstallDeps & AssetDeps & UninstallDeps): End
       await uninstallApp(deps, { tenant, caller, ip, publisherTag: publisher, name })
     }),
     bind(assetContract, async ({ tenant, host, params, headers }) => {
-      // A worker of the tenant's origin would have what the sandbox takes from a page.
-      if (headers['service-worker'] !== undefined) throw new Failure('E-FILE-NOTFOUND')
+      // A worker of the tenant's origin would have what the sandbox takes from a page. A page of a tab could go anywhere with what
+      // somebody types into it, and looks like one of the host itself.
+      const isTab = headers['sec-fetch-dest'] === 'document'
+      if (isTab || headers['service-worker'] !== undefined) throw new Failure('E-FILE-NOTFOUND')
       return serveAsset(deps, {
         tenant,
         host,

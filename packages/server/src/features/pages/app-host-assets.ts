@@ -3,7 +3,15 @@ import { stripTypeScriptTypes } from 'node:module'
 
 /** The modules with which a page hosts apps, by folder. Their types are stripped when they are first asked for. */
 export const hostModules: Readonly<Record<string, readonly string[]>> = {
-  host: ['app-session.ts', 'file-access.ts', 'index.ts', 'mount-app.ts', 'pace.ts', 'relay.ts'],
+  host: [
+    'app-session.ts',
+    'file-access.ts',
+    'focus-guard.ts',
+    'index.ts',
+    'mount-app.ts',
+    'pace.ts',
+    'relay.ts',
+  ],
   messages: ['flow.ts', 'messages.ts', 'shape.ts'],
 }
 

@@ -53,7 +53,7 @@ export function appMain(texts: AppPageTexts): string {
 <section id="hosting" aria-labelledby="hosted-name" hidden>
 <header id="bar">
 <a id="leave" class="button" href="?">${texts.leaveApp}</a>
-<p id="what"><strong id="hosted-name"></strong> <bdi id="hosted-title"></bdi></p>
+<p id="what"><strong id="hosted-name"></strong> <span id="hosted-by"></span> <bdi id="hosted-title"></bdi></p>
 <p id="save-state" role="status"></p>
 <p id="who"></p>
 <button type="button" id="share" class="quiet" hidden>${texts.shareFile}</button>

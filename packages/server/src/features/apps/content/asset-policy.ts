@@ -68,5 +68,7 @@ export const assetHeaders: Readonly<Record<string, string>> = {
   'cache-control': 'public, max-age=31536000, immutable',
   'permissions-policy': withheld.map((feature) => `${feature}=()`).join(', '),
   'referrer-policy': 'no-referrer',
+  // Tabs get nothing of a package.
+  vary: 'sec-fetch-dest',
   'x-dns-prefetch-control': 'off',
 }

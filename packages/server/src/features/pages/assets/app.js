@@ -105,6 +105,8 @@ function showBar({ installed, user, owner, file }) {
   document.body.classList.add('hosting')
   element('hosting').hidden = false
   element('hosted-name').textContent = title
+  const { publisherTag: publisher } = installed
+  element('hosted-by').textContent = publisher === idTag ? '' : text('publishedBy', { publisher })
   document.title = `${file.fileName} – ${title}`
   element('hosted-title').textContent = file.fileName
   const about = { idTag: user.idTag, owner, host: location.host }
