@@ -102,24 +102,30 @@ withChromium('the guide for makers of apps', (launch) => {
 
   test('what goes wrong in the page of an app is told beside it, until it is mended', async () => {
     const { folder } = await init('broken')
-    const { page, app } = await develop(folder)
-    await app.getByRole('heading', { name: 'Hello, Developer' }).waitFor()
+    const manifest = JSON.parse(readFileSync(join(folder, 'app.json'), 'utf8'))
+    await writeFile(join(folder, 'app.json'), JSON.stringify({ ...manifest, capabilities: [] }))
+    const { page } = await develop(folder)
+    const alert = page.getByRole('alert')
+    await alert.getByText('The capabilities of app.json lack "rtdb".').waitFor()
     const script = `document.body.append(Object.assign(new Image(), { src: 'absent.png' }))
 fetch('https://example.com/').catch(() => undefined)
+document.head.append(Object.assign(document.createElement('style'), { textContent: '@import url(https://example.com/)' }))
+if (!confirm('Go on?')) setTimeout(() => localStorage.setItem('a', 'b'))
 setTimeout(() => { throw new RangeError('too late') })
 await Promise.reject(new TypeError('not so'))
 `
     await writeFile(join(folder, 'src/main.ts'), script)
-    const alert = page.getByRole('alert')
     for (const told of [
       'Not loaded: absent.png',
       'Kept out by the sandbox: https://example.com/ (connect-src)',
-      'Uncaught RangeError: too late (scripts/src-main.js:',
+      'The sandbox ignores confirm()',
+      "Failed to read the 'localStorage' property",
+      'RangeError: too late',
       'TypeError: not so',
     ])
       await alert.getByText(told).waitFor()
-    const { name } = JSON.parse(readFileSync(join(folder, 'app.json'), 'utf8'))
-    await writeFile(join(folder, 'src/main.ts'), `document.title = '${name}'\n`)
+    expect(await alert.textContent()).not.toContain('undefined')
+    await writeFile(join(folder, 'src/main.ts'), `document.title = '${manifest.name}'\n`)
     await expect.poll(() => alert.textContent()).toBe('')
   })
 

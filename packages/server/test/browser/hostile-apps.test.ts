@@ -457,6 +457,8 @@ withChromium('a hostile app', (launch) => {
     expect(await navigate({ page, frame }, { urls, state: 'loading' })).toBe(false)
     await heading(page).click()
     expect(await navigate({ page, frame }, { urls, state: 'offline' })).toBe(true)
+    // What is not shown cannot be typed into, whatever it does.
+    expect(await page.locator('#frame').isVisible()).toBe(false)
     expect(await asked(page).textContent()).toContain(`: ${address}`)
     await page.getByRole('button', { name: 'Do not open' }).click()
     await asked(page).waitFor({ state: 'hidden' })

@@ -1,7 +1,7 @@
 export { appEndpoints } from './app-endpoints.ts'
 export { updateAppJob } from './apps-jobs.ts'
 export { appsMigrations, heldOffersMigrations } from './apps-migrations.ts'
-export { sandboxPolicy } from './content/asset-policy.ts'
+export { assetHeaders, sandboxPolicy } from './content/asset-policy.ts'
 export { assetType } from './content/asset-types.ts'
 export { PackageIndexes } from './content/package-indexes.ts'
 export { isAppInstalled } from './install/installed-app-store.ts'

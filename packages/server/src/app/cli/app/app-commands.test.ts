@@ -1,4 +1,4 @@
-import { cp, mkdir, open, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, open, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { appPackageLimits, appPathKey, createApiKey, isAppPath, listInstalledApps } from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -105,6 +105,7 @@ describe('kith app pack', () => {
       'icon.svg',
       'index.html',
       'pictures/ä.txt',
+      'scripts/_not-asked-crdt-HASH.js',
       'scripts/rtdb-HASH.js',
       'scripts/src-main.js',
       'style.css',
@@ -185,6 +186,31 @@ describe('kith app pack', () => {
     expect(said).toMatchObject({ exitCode: 1, out: '' })
     expect(JSON.parse(said.err).error).toMatchObject({ code: 'E-VALIDATION', details: { reason } })
   })
+
+  test('replaces a link that has the name of the package, and follows none', async () => {
+    const line = await openLine()
+    const folder = await init(line)
+    const other = join(line.folder, 'other.txt')
+    await writeFile(other, 'kept')
+    await symlink(other, join(folder, 'my-app-0.1.0.zip'))
+    const { file } = await line.json('app', 'pack', folder)
+    expect(await readFile(other, 'utf8')).toBe('kept')
+    expect(Object.keys(await unpack(file))).toContain('app.json')
+    await rename(join(folder, 'app.json'), join(line.folder, 'app.json'))
+    await symlink(join(line.folder, 'app.json'), join(folder, 'app.json'))
+    const { err } = await line.run(['app', 'pack', folder])
+    expect(err).toMatch(/reason: symlink\n.*path: app\.json\n/)
+  })
+
+  test.each([['<script '], ['<!--'], ['<img src="'], ['<a on']])(
+    'takes a page of %s over and over, in time that grows with its size',
+    async (part) => {
+      const line = await openLine()
+      const folder = await init(line)
+      await writeFile(join(folder, 'long.html'), part.repeat(400_000))
+      expect(await line.run(['app', 'pack', folder])).toMatchObject({ exitCode: 0 })
+    },
+  )
 
   test('says which file is an archive, and leaves no package behind', async () => {
     const line = await openLine()
@@ -369,6 +395,18 @@ describe('kith app publish', () => {
     expect(err).toContain(`${other.url} answers: ${error.message}`)
     expect(err).toMatch(/reason: nested-archive\n.*path: a\.bin\n/)
   })
+
+  test.each([['<h1>Welcome</h1>'], ['null'], ['[]'], ['{"data":7}'], ['{"data":{"idTag":"a.example"}}']])(
+    'says that a server which answers %s is none of Kith',
+    async (answer) => {
+      await using other = await startOrigin((_, response) => response.end(answer))
+      const line = await openLine({ KITH_TOKEN: token })
+      const said = await line.run(['app', 'publish', await init(line), '--server', other.url])
+      expect(said.exitCode).toBe(1)
+      expect(said.err).toContain(`${other.url} answers, but not as a Kith server does.`)
+      expect(said.err).not.toMatch(/ {4}at /)
+    },
+  )
 
   test('says that a server answers without https', async () => {
     const line = await openLine({ KITH_TOKEN: 'none' })

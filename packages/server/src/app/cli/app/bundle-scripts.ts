@@ -9,7 +9,7 @@ import { pathFrom } from './page-resources.ts'
 import { type AppProject, isSource } from './read-project.ts'
 import type { ZipEntry } from './write-zip.ts'
 
-const scriptElement = /(<script\b[^>]*\bsrc=)(?:"([^"]+)"|'([^']+)')/gi
+const scriptElement = /(<script\b[^<>]*\bsrc=)(?:"([^"]+)"|'([^']+)')/gi
 
 /** The files of the package: those of the project, with the sources that its pages name bundled to JavaScript. */
 export async function bundleScripts(
@@ -100,7 +100,7 @@ function assertAllBundled(output: RolldownOutput['output'], notFound: ReadonlyMa
   const imported = output.flatMap((file) =>
     file.type === 'chunk' ? [...file.imports, ...file.dynamicImports] : [],
   )
-  const missing = [...new Set(imported)].filter((name) => !names.has(name) && !(name in clients))
+  const missing = [...new Set(imported)].filter((name) => !names.has(name))
   if (missing.length > 0)
     throw new Error(missing.map((name) => notFound.get(name) ?? `No app can load ${name}.`).join('\n'))
 }
@@ -113,12 +113,13 @@ async function loadRolldown() {
 }
 
 const ownPackage = /^(?:@kith\/|yjs$|y-protocols\/|lib0\/)/
+const notAsked = '\0not-asked-'
 const clients: Readonly<Record<string, AppCapability>> = {
   '@kith/client/crdt': 'crdt',
   '@kith/client/rtdb': 'rtdb',
 }
 
-/** Finds the SDK, and with it the one copy of Yjs, where this program has them; leaves out what the manifest does not ask for. */
+/** Finds the SDK, and with it the one copy of Yjs, where this program has them. What the manifest does not ask for throws when it is loaded. */
 function ownPackages(capabilities: readonly AppCapability[]): Plugin {
   const sdk = dirname(fileURLToPath(import.meta.resolve('@kith/app')))
   const client = dirname(fileURLToPath(import.meta.resolve('@kith/client')))
@@ -126,10 +127,15 @@ function ownPackages(capabilities: readonly AppCapability[]): Plugin {
     name: 'kith-packages',
     resolveId(source) {
       const capability = clients[source]
-      if (capability && !capabilities.includes(capability)) return { id: source, external: true }
+      if (capability && !capabilities.includes(capability)) return notAsked + capability
       if (!ownPackage.test(source)) return undefined
       const importer = join(source.startsWith('@kith/') ? sdk : client, 'index.ts')
       return this.resolve(source, importer, { skipSelf: true })
+    },
+    load(id) {
+      if (!id.startsWith(notAsked)) return undefined
+      const message = `The capabilities of app.json lack ${JSON.stringify(id.slice(notAsked.length))}.`
+      return `throw new Error(${JSON.stringify(message)})`
     },
   }
 }

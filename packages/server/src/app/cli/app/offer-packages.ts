@@ -59,7 +59,7 @@ export async function offerPackages(
     mayDiffer = false,
   }: Offering & { isInstalled: boolean; mayDiffer?: boolean },
 ): Promise<Offer[]> {
-  const token = input.env.KITH_TOKEN ?? (await input.ask(`API key of ${server} (Settings, API keys): `))
+  const token = input.env.KITH_TOKEN || (await input.ask(`API key of ${server} (Settings, API keys): `))
   const client = createClient({ baseUrl: server, token: token.trim(), fetch: fetchFrom(server) })
   const offers: Offer[] = []
   for (const made of packages) {
@@ -122,6 +122,9 @@ async function told<Result>(server: string, work: () => Promise<Result>): Promis
       })
     if (error instanceof TypeError && error.cause !== undefined)
       throw new Failure('E-UNAVAILABLE', { message: `${server} cannot be reached.`, cause: error.cause })
+    // What it has answered is no JSON, or has not the members that it should.
+    if (error instanceof SyntaxError || error instanceof TypeError)
+      throw new Failure('E-UNAVAILABLE', { message: `${server} answers, but not as a Kith server does.` })
     throw error
   }
 }

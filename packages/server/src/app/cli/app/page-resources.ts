@@ -12,10 +12,9 @@ export function pathFrom(page: string, reference: string): string | undefined {
   return path.startsWith('..') ? undefined : path
 }
 
-const comment = /<!--.*?-->/gs
-const element = /<(script|link|img)\b([^>]*)>([^<]*)/gi
+const element = /<(script|link|img)\b([^<>]*)>([^<]*)/gi
 const attribute = /([a-z-]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?/gi
-const handler = /<\w[^>]*\s(on[a-z]+)\s*=/i
+const handler = /<\w[^<>]*\s(on[a-z]+)\s*=/i
 const runTypes = new Set(['', 'module', 'text/javascript', 'application/javascript'])
 
 /** What the sandbox of an app will not load or run of the pages of a package, in sentences. It reads HTML as authors write it, not as
@@ -27,7 +26,7 @@ export function warningsOf(entries: readonly ZipEntry[]): string[] {
 }
 
 function pageWarnings(page: string, html: string, paths: ReadonlySet<string>): string[] {
-  const text = html.replaceAll(comment, '')
+  const text = withoutComments(html)
   const warnings = [...text.matchAll(element)].flatMap(([, name = '', attributes = '', content = '']) => {
     const values = attributesOf(attributes)
     const reference = referenceOf(name.toLowerCase(), values)
@@ -39,6 +38,12 @@ function pageWarnings(page: string, html: string, paths: ReadonlySet<string>): s
   const [, event] = handler.exec(text) ?? []
   if (event) warnings.push(`${page} has ${event}="…", which does not run: use addEventListener in a script.`)
   return warnings
+}
+
+function withoutComments(html: string): string {
+  const [first = '', ...others] = html.split('<!--')
+  // What follows the end of each comment; nothing where it has none.
+  return first + others.map((part) => part.split('-->').slice(1).join('-->')).join('')
 }
 
 function attributesOf(text: string): Map<string, string> {

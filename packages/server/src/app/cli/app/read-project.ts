@@ -1,4 +1,4 @@
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { lstat, readdir, readFile, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { type AppManifest, appManifestPath, appPackageLimits, isAppPath } from '@kith/protocol'
 import { packageFault, parseManifest } from '#features/apps/index.ts'
@@ -41,10 +41,12 @@ export async function readProject(folder: string): Promise<AppProject> {
 async function readManifest(folder: string): Promise<AppManifest> {
   const found = await stat(folder).catch(() => undefined)
   if (!found?.isDirectory()) throw new UsageError(`FOLDER ${folder} is ${found ? 'no folder' : 'not there'}`)
-  const bytes = await readFile(join(folder, appManifestPath)).catch(() => {
-    throw packageFault('manifest-missing')
-  })
-  return parseManifest(bytes)
+  const file = join(folder, appManifestPath)
+  const manifest = await lstat(file).catch(() => undefined)
+  // A pipe would be read for ever.
+  if (!manifest?.isFile()) throw packageFault(manifest ? 'symlink' : 'manifest-missing', appManifestPath)
+  if (manifest.size > appPackageLimits.manifestBytes) throw packageFault('manifest-too-large')
+  return parseManifest(await readFile(file))
 }
 
 async function listPacked(folder: string, below = folder): Promise<string[]> {

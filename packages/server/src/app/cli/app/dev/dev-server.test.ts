@@ -45,6 +45,8 @@ test('the page hosts the app with a file of its own', async () => {
 test('the app is served in a sandbox, and nothing but the app', async () => {
   const answer = await fetch(`${url}app/index.html`)
   expect(await answer.text()).toMatch(/<h1>App<\/h1>$/)
+  expect(answer.headers.get('permissions-policy')).toContain('camera=()')
+  expect(answer.headers.get('cache-control')).toBe('no-store')
   expect(answer.headers.get('content-security-policy')).toMatch(
     /^sandbox allow-scripts allow-forms; default-src 'none'/,
   )

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { assetType, sandboxPolicy } from '#features/apps/index.ts'
+import { assetHeaders, assetType, sandboxPolicy } from '#features/apps/index.ts'
 import { readHostModule } from '#features/pages/index.ts'
 import type { ZipEntry } from '../write-zip.ts'
 import type { DevData } from './dev-data.ts'
@@ -67,6 +67,7 @@ export class DevServer {
   /** Shows in the tabs why the app could not be built. */
   complain(problem: string): void {
     this.#problem = problem
+    this.#failures.clear()
     this.#tell('problem')
   }
 
@@ -167,6 +168,8 @@ export class DevServer {
     const file = this.#files.get(path)
     if (!file) return undefined
     const headers = {
+      ...assetHeaders,
+      'cache-control': 'no-store',
       'content-security-policy': sandboxPolicy(`${this.#origin()}${this.#base}app/`),
       'access-control-allow-origin': '*',
     }

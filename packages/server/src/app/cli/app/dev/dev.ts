@@ -45,7 +45,9 @@ export const devApp: Command = {
     const data = await openDevData(manifest, paths)
     opened.defer(() => data.close())
     const { name, entry, capabilities = [] } = manifest
-    const server = new DevServer(data, { name, entry, capabilities }, (text) => input.complain([text]))
+    const server = new DevServer(data, { name, entry, capabilities }, (text) =>
+      input.complain(text.split('\n')),
+    )
     const url = await server.listen(port).catch((error: unknown) => {
       if (errorCode(error) !== 'EADDRINUSE') throw error
       throw new UsageError(

@@ -7,16 +7,23 @@ function tell(text) {
   fetch(`${folder}.kith/problem`, { method: 'POST', mode: 'no-cors', body }).catch(() => undefined)
 }
 
+const inWords = (error) => `${error?.stack || error}`
+
 addEventListener(
   'error',
-  ({ target, message, filename, lineno, colno }) => {
-    const missing = target.src ?? target.href
-    tell(missing ? `Not loaded: ${missing}` : `${message} (${filename}:${lineno}:${colno})`)
+  ({ target, error, message, filename, lineno, colno }) => {
+    if (target === globalThis) tell(error ? inWords(error) : `${message} (${filename}:${lineno}:${colno})`)
+    else if (target.src || target.href) tell(`Not loaded: ${target.src || target.href}`)
   },
   // What elements cannot load is told to themselves alone.
   { capture: true },
 )
-addEventListener('unhandledrejection', ({ reason }) => tell(reason?.stack ?? String(reason)))
+addEventListener('unhandledrejection', ({ reason }) => tell(inWords(reason)))
 addEventListener('securitypolicyviolation', ({ blockedURI, effectiveDirective }) =>
   tell(`Kept out by the sandbox: ${blockedURI} (${effectiveDirective})`),
 )
+for (const name of ['alert', 'confirm', 'prompt', 'open', 'print'])
+  globalThis[name] = () => {
+    tell(`The sandbox ignores ${name}()`)
+    return name === 'confirm' ? false : null
+  }
