@@ -192,11 +192,11 @@ eachDialect('certificates', (open) => {
     const made = await lab(names)
     await made.look()
     await pass(made, 30 * 60_000, 20)
-    const ordered = () => made.authority.orders.map((order) => order.name)
-    expect(ordered().slice(0, 2).sort()).toEqual(['n0.example0.org', 'z.example.org'])
-    expect(ordered()).toHaveLength(60)
+    const ordered = () => made.authority.orders.map((order) => order.name).sort()
+    // Those of one look are ordered at the same time: in which order they reach the authority is open.
+    expect(ordered()).toEqual(names.slice(0, 60).sort())
     await pass(made, 60 * 60_000, 20)
-    expect(ordered().sort()).toEqual(names.toSorted())
+    expect(ordered()).toEqual(names.toSorted())
   })
 
   test('of names that are not answered for any more are kept for a month, and not renewed', async () => {
