@@ -376,7 +376,7 @@ describe('awareness', () => {
     await expect.poll(() => shown().slice(30)).toEqual([entry(5, 99, '{"x":99}')])
   })
 
-  test('of more than 16 KiB or of more than eight clients is left out, and readers have it too', async () => {
+  test('of more than 16 KiB, of more than eight clients or with a user that is no object is left out, and readers have it too', async () => {
     const { fileId } = await makeDocument(server, home, { visibility: 'P' })
     await using guest = await raw(fileId)
     await guest.caughtUp()
@@ -390,6 +390,7 @@ describe('awareness', () => {
       body.length >> 14,
     ])
     guest.client.send(Buffer.concat([outer, body]))
+    for (let clock = 1; clock <= 20; clock += 1) guest.send(entry(1, clock, '{"user":null}'))
     await guest.caughtUp()
     expect(guest.frames.filter((frame) => frame.startsWith('01'))).toHaveLength(8)
     expect(guest.client.socket.readyState).toBe(1)

@@ -4,13 +4,14 @@ import { crdtLimits, type IdTag } from '@kith/protocol'
 export const gone = 'null'
 
 /** A state as it may be shown to others: `user.idTag` says who was authenticated, and nothing of guests. `malformed` when
- * it is no JSON, `large` when it is longer than allowed. */
-export function stampState(state: string, idTag: IdTag | undefined): string | 'malformed' | 'large' {
-  if (Buffer.byteLength(state) > crdtLimits.awarenessStateBytes) return 'large'
+ * it is no JSON, `refused` when it is longer than allowed, or has a `user` that is no object. */
+export function stampState(state: string, idTag: IdTag | undefined): string | 'malformed' | 'refused' {
+  if (Buffer.byteLength(state) > crdtLimits.awarenessStateBytes) return 'refused'
   try {
     const value: unknown = JSON.parse(state)
     if (value === null) return gone
-    if (!isObject(value) || !isObject(value.user)) return state
+    if (!isObject(value) || !Object.hasOwn(value, 'user')) return state
+    if (!isObject(value.user)) return 'refused'
     const { idTag: _claimed, ...user } = value.user
     if (idTag === undefined && _claimed === undefined) return state
     return JSON.stringify({ ...value, user: idTag === undefined ? user : { ...user, idTag } })

@@ -109,7 +109,9 @@ describe('a state', () => {
       '{"user":{"idTag":"alice.example"},"x":1}',
       '{"user":{},"x":1}',
     ],
-    ['with a user that is no object', '{"user":"A"}', '{"user":"A"}', '{"user":"A"}'],
+    ['with a user that is a text', '{"user":"A"}', 'refused', 'refused'],
+    ['with a user that is null', '{"user":null}', 'refused', 'refused'],
+    ['with a user that is a list', '{"user":[{"name":"A"}]}', 'refused', 'refused'],
     ['that is no object', '[1]', '[1]', '[1]'],
     ['of one that goes', ' null ', 'null', 'null'],
     [
@@ -120,7 +122,7 @@ describe('a state', () => {
     ],
     ['that is no JSON', '{nonsense', 'malformed', 'malformed'],
     ['that is deep', `{"user":{"x":${'['.repeat(5000)}${']'.repeat(5000)}}}`, undefined, undefined],
-    ['that is too large', `"${'x'.repeat(16 * 1024)}"`, 'large', 'large'],
+    ['that is too large', `"${'x'.repeat(16 * 1024)}"`, 'refused', 'refused'],
   ])('%s says who was authenticated', (_, state, ofIdentity, ofGuest) => {
     const stamped = [stampState(state, idTag), stampState(state, undefined)]
     if (ofIdentity === undefined) expect(stamped.map((text) => typeof text)).toEqual(['string', 'string'])

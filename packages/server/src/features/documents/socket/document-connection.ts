@@ -149,7 +149,7 @@ export class DocumentConnection implements Participant {
         this.noteMistake()
         return
       }
-      if (state !== 'large') shown.push({ ...entry, state })
+      if (state !== 'refused') shown.push({ ...entry, state })
     }
     const stale = this.#deps.session.awareness.take(this, shown)
     if (stale.length > 0) this.#deps.socket.send(awarenessFrame(stale))
