@@ -84,7 +84,9 @@ export class List {
 
   tick(item: StoredItem, done: boolean): void {
     const change = { entry: { ...item, done }, isStored: false }
-    this.#write([item.id], change, this.#collection.doc(item.id).update({ done }))
+    const { id, title, at } = item
+    // Whole: somebody may have removed it meanwhile, and it comes back then.
+    this.#write([id], change, this.#collection.doc(id).update({ title, at, done }))
   }
 
   remove(id: string): void {

@@ -187,8 +187,8 @@ export class DocumentHandle<Document extends object> {
     await this.#calls.transact([{ type: 'replace', path: this.path, data: asJson(data) }])
   }
 
-  /** Changes some fields; `null` removes a field, and a name with dots addresses a nested one. Rejects with code 404 when the
-   * document does not exist. */
+  /** Changes some fields; `null` removes a field, and a name with dots addresses a nested one. Creates the document of these fields
+   * when it does not exist. */
   async update(
     data: Partial<Record<keyof Document, unknown>> | Readonly<Record<string, unknown>>,
   ): Promise<void> {

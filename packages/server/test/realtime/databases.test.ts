@@ -144,6 +144,14 @@ describe('requests', () => {
     ['a subscription with a limit', '{"id":1,"type":"subscribe","path":"a","limit":1}'],
     ['an operator on no fields', '{"id":1,"type":"subscribe","path":"a","filter":{"equals":1}}'],
     ['alternatives that are none', '{"id":1,"type":"query","path":"a","filter":{"inArray":{"x":"y"}}}'],
+    [
+      'an unknown operator',
+      '{"id":1,"type":"query","path":"a","filter":{"equals":{"x":1},"like":{"x":"y"}}}',
+    ],
+    [
+      'an operator that subscribes to more',
+      '{"id":1,"type":"subscribe","path":"a","filter":{"equal":{"x":1}}}',
+    ],
     ['an unknown scope', '{"id":1,"type":"subscribe","path":"a","scope":"everything"}'],
     [
       'data that is no object',
@@ -226,7 +234,8 @@ describe('rights', () => {
     ])
     expect((await guest.ask('get', { path: 'posts/a' })).data).toEqual({ id: 'a', n: 1 })
     expect(await guest.write('replace', 'posts/a', { n: 2 })).toEqual(error(403))
-    expect(await guest.ask('lock', { path: 'posts/a' })).toEqual(error(403))
+    for (const type of ['lock', 'unlock'] as const)
+      expect(await guest.ask(type, { path: 'posts/a' })).toEqual(error(403))
     expect(await guest.ask('createIndex', { path: 'posts', field: 'n' })).toEqual(error(403))
     expect((await guest.ask('query', { path: 'posts' })).data).toEqual([{ id: 'a', n: 1 }])
   })
@@ -351,6 +360,19 @@ describe('subscriptions', () => {
     expect(device.client.json[before].type).toBe('transactionResult')
   })
 
+  test('tell an update of what is not there as a create', async () => {
+    const { connect } = await database()
+    await using device = await connect()
+    const { id } = await device.subscribe('posts', { select: ['a'] })
+    const { results } = await device.write('update', 'posts/a', { 'a.b': 1, gone: null, c: 2 })
+    expect(results).toEqual([{ ref: null, id: 'a' }])
+    await device.write('update', 'posts/a', { 'a.d': 2 })
+    expect(await device.told(server, id)).toEqual([
+      { action: 'create', path: 'posts/a', data: { id: 'a', a: { b: 1 } } },
+      { action: 'update', path: 'posts/a', data: { id: 'a', a: { b: 1, d: 2 } } },
+    ])
+  })
+
   test('keep to their filter and to their scope', async () => {
     const { connect } = await database()
     await using device = await connect()
@@ -426,7 +448,9 @@ describe('locks', () => {
     await holder.write('replace', 'posts/a', { isOpen: true })
     const mine = await holder.subscribe('posts')
     const watched = await other.subscribe('posts', { filter: { equals: { isOpen: true } } })
-    const unconcerned = await other.subscribe('posts', { filter: { equals: { isOpen: false } } })
+    const filtered = await other.subscribe('posts', { filter: { equals: { isOpen: false } } })
+    const unconcerned = await other.subscribe('posts/b')
+    const counted = await other.subscribe('posts', { aggregate: { groupBy: 'isOpen' } })
     await holder.ask('lock', { path: 'posts/a', mode: 'hard' })
     const refused = { locked: false, holder: owner.idTag, mode: 'hard' }
     expect(await other.ask('lock', { path: 'posts/a' })).toMatchObject(refused)
@@ -434,7 +458,11 @@ describe('locks', () => {
     expect(await other.write('delete', 'posts/a')).toMatchObject(locked)
     expect(await guest.write('update', 'posts/a', { n: 1 })).toMatchObject(locked)
     expect(await holder.write('update', 'posts/a', { n: 1 })).toMatchObject({ type: 'transactionResult' })
-    const late = await guest.subscribe('posts')
+    const late = await guest.subscribe('posts', { filter: { equals: { isOpen: false } } })
+    expect(await other.ask('unlock', { path: 'posts/a' })).toEqual({
+      id: expect.anything(),
+      type: 'unlockResult',
+    })
     await holder[Symbol.asyncDispose]()
     await expect
       .poll(async () => (await other.told(server, watched.id)).map(({ action }) => action))
@@ -452,7 +480,9 @@ describe('locks', () => {
       data: { userId: owner.idTag, connId: lock.data.connId },
     })
     expect(other.events(unconcerned.id)).toEqual([])
-    expect(holder.events(mine.id).map(({ action }) => action)).toEqual(['update'])
+    for (const { id } of [filtered, counted])
+      expect(other.events(id).map(({ action }) => action)).toEqual(['lock', 'unlock'])
+    expect(holder.events(mine.id)).toEqual([lock, expect.objectContaining({ action: 'update' })])
     expect((await guest.told(server, late.id)).map(({ action }) => action)).toEqual(['lock', 'unlock'])
     expect(await guest.ask('lock', { path: 'posts/a' })).toMatchObject({ locked: true })
     expect(await other.ask('lock', { path: 'posts/a' })).toMatchObject({
@@ -470,7 +500,19 @@ describe('locks', () => {
     server.clock.advance(60_000)
     await expect
       .poll(async () => (await device.told(server, id)).map(({ action }) => action))
-      .toEqual(['unlock'])
+      .toEqual(['lock', 'unlock'])
+  })
+
+  test('are told after the answer to who takes and releases them', async () => {
+    const { connect } = await database()
+    await using device = await connect()
+    const { id } = await device.subscribe('posts', { scope: 'children' })
+    const before = device.client.received.length
+    for (const type of ['lock', 'unlock'] as const) await device.ask(type, { path: 'posts/a' })
+    await device.told(server, id)
+    expect(
+      device.client.json.slice(before, before + 4).map(({ type, event }) => event?.action ?? type),
+    ).toEqual(['lockResult', 'lock', 'unlockResult', 'unlock'])
   })
 })
 
@@ -496,6 +538,7 @@ describe('presence', () => {
     ])
     expect(second.presence[0].users).toHaveLength(2)
     expect(await second.ask('presence', { state: { text: 'x'.repeat(2048) } })).toEqual(error(413))
+    expect(await second.ask('presence', { state: { user: 'me' } })).toEqual(error(400))
     await second.ask('presence', { state: null })
     await first[Symbol.asyncDispose]()
     await expect.poll(() => guest.presence.at(-1)).toEqual({ action: 'leave', connId })

@@ -68,7 +68,7 @@ async function writeSome(
   const state = await lockDatabase(tx, fileId)
   const writer = new DocumentWriter(tx, {
     ...{ fileId, indexes, now: nowSecs(clock) },
-    maxWorkBytes: Number.POSITIVE_INFINITY,
+    isUnbounded: true,
   })
   let count = 0
   for (const { path, data } of documents) {

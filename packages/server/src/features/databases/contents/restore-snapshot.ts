@@ -56,7 +56,7 @@ export async function restoreDocuments(
           now: nowSecs(deps.clock),
           indexes: await listIndexes(tx, fileId),
           // These documents were within the bound when they were written; portions bound the work here.
-          maxWorkBytes: Number.POSITIVE_INFINITY,
+          isUnbounded: true,
         })
         const upTo = await writePortion(tx, writer, portion)
         const number = await commitChanges({ ...deps, tx, fileId, limits }, state, { writer, account: by })

@@ -54,6 +54,28 @@ eachDialect('A transaction', (open) => {
     expect(logged).toEqual({ isComplete: true, changes: [{ seq: 2, changes: done.changes }] })
   })
 
+  test('updates a document that is not there: it is made of the data', async () => {
+    const lab = await openDatabaseLab(open)
+    const data = {
+      ...{ n: { $op: 'increment' }, 'a.b.c': 1, 'a.d': { x: null }, gone: null, 'e.f': null },
+      ...{ id: 'other', same: { $fn: 'uppercase', args: [{ $field: 'name' }] }, name: 'x' },
+    }
+    const { results, changes } = await lab.write(
+      { type: 'update', path: 'a/new', data },
+      { type: 'update', path: 'a/empty', data: {} },
+      { type: 'delete', path: 'a/empty' },
+      { type: 'update', path: 'a/empty', data: { n: 2 } },
+    )
+    expect(results[0]).toEqual({ ref: null, id: 'new' })
+    expect(await lab.get('a/new')).toEqual({
+      ...{ id: 'new', n: 1, a: { b: { c: 1 }, d: { x: null } }, same: 'X', name: 'x' },
+    })
+    expect(await lab.get('a/empty')).toEqual({ id: 'empty', n: 2 })
+    expect(changes.map(({ action, path }) => `${action} ${path}`)).toEqual([
+      ...['create a/new', 'create a/empty', 'delete a/empty', 'create a/empty'],
+    ])
+  })
+
   test('removes by null also what is null', async () => {
     const lab = await openDatabaseLab(open)
     await lab.write({ type: 'replace', path: 'a/b', data: { gone: null, kept: null } })
@@ -112,9 +134,9 @@ eachDialect('A transaction', (open) => {
       lab.write(
         { type: 'update', path: 'a/1', data: { n: 2 } },
         { type: 'create', path: 'a', data: {} },
-        { type: 'update', path: 'a/missing', data: { n: 2 } },
+        { type: 'update', path: 'a/other', data: { n: { $op: 'divide' } } },
       ),
-    ).rejects.toEqual(failure(404))
+    ).rejects.toEqual(failure(400))
     expect(await lab.query('a')).toEqual([{ id: '1', n: 1 }])
     expect((await lab.write()).seq).toBe(1)
   })
@@ -234,11 +256,24 @@ eachDialect('Operations', (open) => {
       400,
       { type: 'replace', path: 'a/1', data: { x: JSON.parse('['.repeat(1e5) + ']'.repeat(1e5)) } },
     ],
-    ['nothing to update', 404, { type: 'update', path: 'a/none', data: {} }],
   ])('with %s are refused with %d', async (_, code, operation) => {
     const lab = await openDatabaseLab(open)
     await lab.write({ type: 'replace', path: 'a/one', data: {} })
     await expect(lab.write(operation)).rejects.toEqual(failure(code))
+  })
+
+  test('touch 64 MiB of documents at most', async () => {
+    const lab = await openDatabaseLab(open)
+    const paths = Array.from({ length: 66 }, (_, at) => `a/${at}`)
+    const replace = (path: string) => ({ type: 'replace', path, data: { x: 'x'.repeat(1024 ** 2 - 100) } })
+    for (const from of [0, 33]) await lab.write(...paths.slice(from, from + 33).map(replace))
+    const deletions = paths.map((path) => ({ type: 'delete', path }))
+    await expect(lab.write(...deletions)).rejects.toEqual(failure(413))
+    expect(await lab.query('a', { select: [] })).toHaveLength(66)
+    const changes = paths.slice(0, 31).map((path) => ({ type: 'update', path, data: { n: 1 } }))
+    await lab.write(...changes)
+    await lab.write(...deletions.slice(0, 60))
+    expect(await lab.query('a', { select: [] })).toHaveLength(6)
   })
 
   test('are 500 at most', async () => {

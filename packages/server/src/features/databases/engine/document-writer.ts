@@ -14,8 +14,10 @@ import { collectionKey, compareKept, entryKeys, sortableText } from './sort-keys
 import { TransactionQueries } from './transaction-query.ts'
 import { type JsonObject, memberOf } from './values.ts'
 
-/** What documents of one transaction may weigh together, those before and those after it. */
-const usualWorkBytes = 32 * 1024 ** 2
+/** What the documents of one transaction may weigh together, those before and those after it. */
+const maxDocumentBytes = 64 * 1024 ** 2
+/** What its computed values and index entries may read and make. */
+const maxComputedBytes = 32 * 1024 ** 2
 // The bytes of an entry beside its key and its document's id.
 const entryOverhead = 32
 // The work of changing an entry, as bytes of a document that take as long to write.
@@ -32,7 +34,8 @@ interface Writing {
   /** Unix seconds. */
   readonly now: number
   readonly indexes: readonly FieldIndex[]
-  readonly maxWorkBytes?: number
+  /** Without the bounds of one transaction: the caller divides the work by `workBytes`. */
+  readonly isUnbounded?: boolean
 }
 
 /** Writes documents with their index entries, and knows what has changed so far. */
@@ -48,11 +51,12 @@ export class DocumentWriter {
   readonly #turns = new EventLoopTurns({ isUrgent: true })
   // Of `changes`, each.
   readonly #logTexts: string[] = []
-  readonly #maxWorkBytes: number
-  #workBytes = 0
+  readonly #isUnbounded: boolean
+  #documentBytes = 0
+  #computedBytes = 0
 
   constructor(tx: Writer, of: Writing) {
-    this.#maxWorkBytes = of.maxWorkBytes ?? usualWorkBytes
+    this.#isUnbounded = of.isUnbounded ?? false
     this.#tx = tx
     this.#fileId = of.fileId
     this.#now = of.now
@@ -60,9 +64,9 @@ export class DocumentWriter {
     this.#queries = new TransactionQueries(tx, of.fileId, this.#turns)
   }
 
-  /** What it has done so far, as `maxWorkBytes` counts it. */
+  /** What it has read and made so far. */
   get workBytes(): number {
-    return this.#workBytes
+    return this.#documentBytes + this.#computedBytes
   }
 
   /** The changes as the log has them. */
@@ -78,14 +82,13 @@ export class DocumentWriter {
       await this.write(path, before, undefined)
       return { ref: null, id: null }
     }
-    if (type === 'update' && !before) throw new RtdbFailure(404, `There is no document ${path.text}`)
     await this.write(path, before, await this.#dataOf(operation, before?.data))
     return { ref, id: path.id }
   }
 
   async find(path: RtdbPath): Promise<FoundDocument | undefined> {
     const found = await findDocument(this.#tx, { fileId: this.#fileId, path: path.parent }, path.id)
-    this.#spend(found?.size ?? 0)
+    this.#touch(found?.size ?? 0)
     return found && { data: JSON.parse(found.text) as JsonObject, size: found.size }
   }
 
@@ -103,7 +106,7 @@ export class DocumentWriter {
     const was = before ? { before: { id, ...before.data } } : {}
     if (data) {
       const { text, size } = documentText(data)
-      this.#spend(size)
+      this.#touch(size)
       await this.#turns.giveWay()
       await putDocument(this.#tx, at, { id, text, size })
       this.bytes += weightOf(path, size)
@@ -130,8 +133,8 @@ export class DocumentWriter {
       giveWay: () => this.#turns.giveWay(),
       query: (query) => this.#queries.ask({ ...query, path: operation.resolve(query.path) }),
     }
-    return operation.type === 'update' && before
-      ? mergedData(context, before, operation.data)
+    return operation.type === 'update'
+      ? mergedData(context, before ?? {}, operation.data)
       : newData(context, operation.data)
   }
 
@@ -158,10 +161,16 @@ export class DocumentWriter {
     }
   }
 
-  #spend(bytes: number): void {
-    this.#workBytes += bytes
-    if (this.#workBytes > this.#maxWorkBytes)
+  #touch(bytes: number): void {
+    this.#documentBytes += bytes
+    if (this.#documentBytes > maxDocumentBytes && !this.#isUnbounded)
       throw new RtdbFailure(413, 'The documents of this transaction are too large together')
+  }
+
+  #spend(bytes: number): void {
+    this.#computedBytes += bytes
+    if (this.#computedBytes > maxComputedBytes && !this.#isUnbounded)
+      throw new RtdbFailure(413, 'This transaction computes and indexes too much')
   }
 }
 

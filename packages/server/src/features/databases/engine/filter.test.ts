@@ -75,9 +75,18 @@ describe('a filter', () => {
     expect(matchesFilter(undefined, document)).toBe(true)
   })
 
-  test('ignores options it does not know, and those that objects inherit', () => {
-    expect(matchesFilter({ matches: { s: '(a+)+$' }, orderBy: 3 } as RtdbFilter, document)).toBe(true)
-  })
+  test.each(['matches', 'equal', 'toString', '__proto__', 'x'.repeat(60_000)])(
+    'has no operator %.20s: without it, it would let more pass',
+    (operator) => {
+      const filter = JSON.parse(`{"equals":{"n":5},${JSON.stringify(operator)}:{"n":5}}`) as RtdbFilter
+      expect(() => matchesFilter(filter, document)).toThrow(
+        expect.objectContaining({
+          code: 400,
+          message: expect.stringMatching(/^There is no operator .{1,42}$/),
+        }),
+      )
+    },
+  )
 
   test.each<[unknown]>([
     [{ equals: 5 }],

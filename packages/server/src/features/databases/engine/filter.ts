@@ -39,12 +39,14 @@ export interface FilterCondition {
   readonly operand: unknown
 }
 
-/** The conditions of a filter. An option that is known and malformed is refused; others are ignored. */
+/** The conditions of a filter. Throws 400 for an unknown operator: without it the filter would let more pass. */
 export function conditionsOf(filter: RtdbFilter | undefined): FilterCondition[] {
   if (filter === undefined) return []
   if (!isJsonObject(filter)) throw new RtdbFailure(400, 'A filter is an object')
   if (isTooDeep(filter)) throw new RtdbFailure(400, 'This filter is nested too deeply')
-  return (Object.keys(makers) as RtdbOperator[]).flatMap((operator) => {
+  return Object.keys(filter).flatMap((operator) => {
+    if (!isOperator(operator))
+      throw new RtdbFailure(400, `There is no operator ${JSON.stringify(operator.slice(0, 40))}`)
     const operands = memberOf(filter, operator)
     if (operands === undefined) return []
     if (!isJsonObject(operands)) throw new RtdbFailure(400, `${operator} is an object of fields`)
@@ -55,6 +57,10 @@ export function conditionsOf(filter: RtdbFilter | undefined): FilterCondition[] 
       return { operator, field, operand }
     })
   })
+}
+
+function isOperator(name: string): name is RtdbOperator {
+  return Object.hasOwn(makers, name)
 }
 
 /** How many conditions it has, each value of a list counted. */

@@ -17,7 +17,8 @@ export async function newData(context: DataContext, data: JsonObject): Promise<J
   return made
 }
 
-/** The document that `update` makes: fields take the place of those that are there, null removes, and dots reach inside. */
+/** The document that `update` makes of one, or of an empty one where there is none: fields take the place of those that are there,
+ * null removes, and dots reach inside. */
 export async function mergedData(
   context: DataContext,
   before: JsonObject,

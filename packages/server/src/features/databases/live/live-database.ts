@@ -1,6 +1,5 @@
 import type { DatabaseKey, LoggedChanges } from '../engine/database.ts'
-import { getDocument, listChanges } from '../engine/index.ts'
-import type { ReadDocument } from '../engine/values.ts'
+import { listChanges } from '../engine/index.ts'
 import { type LockNews, Locks } from '../locks/locks.ts'
 import { Presence, type PresenceNews } from '../presence/presence.ts'
 import { Subscriptions } from '../subscriptions/subscriptions.ts'
@@ -34,6 +33,7 @@ export class LiveDatabase {
   #running: Promise<void> | undefined
   #tellingLocks: Promise<void> = Promise.resolve()
   #looked = 0
+  #lockEvents = 0
 
   constructor(deps: LiveDeps, key: DatabaseKey) {
     this.#deps = deps
@@ -53,6 +53,11 @@ export class LiveDatabase {
       onMessage: (message) => this.#onNews(JSON.parse(message) as News),
       onGap: () => deps.onGap(),
     })
+  }
+
+  /** How many events of locks there were so far: `locks` is what they made of them. */
+  get lockEvents(): number {
+    return this.#lockEvents
   }
 
   /** How many views were evaluated for all changes so far. */
@@ -161,24 +166,17 @@ export class LiveDatabase {
     this.#own.clear()
   }
 
-  /** In order: each lock needs a read to find the subscriptions that show its document. */
+  /** In order: telling one may take several turns of the event loop. */
   #tellLock(news: LockNews): void {
+    this.#lockEvents += 1
     if (this.subscriptions.isEmpty) return
+    const told = { number: this.#lockEvents, event: lockEvent(news) }
     this.#tellingLocks = this.#tellingLocks
-      .then(async () => {
-        const { path } = news.lock
-        const document = await this.#documentAt(path)
-        await this.subscriptions.tellOf(path, document, { event: lockEvent(news), except: news.by })
-      })
+      .then(() => this.subscriptions.tellLock(news.lock.path, told))
       .catch((error: unknown) => {
         this.#deps.logger.error({ err: error }, 'a lock could not be told to the clients of a database')
         this.#endAll('failed')
       })
-  }
-
-  async #documentAt(path: string): Promise<ReadDocument | undefined> {
-    if (path.split('/').length % 2 === 1) return undefined
-    return (await getDocument(this.#deps.engine, this.key, path)).document
   }
 }
 

@@ -7,10 +7,11 @@ import { RtdbFailure } from '../engine/rtdb-failure.ts'
 import type { HeldLock } from './held-lock.ts'
 import { deleteExpiredLocks, deleteLock, deleteLocksOf, findLock, listLocks, putLock } from './lock-store.ts'
 
-/** A message between processes about a lock. `by`: the connection that caused it, which is not told. */
-export type LockNews =
-  | { readonly kind: 'lock'; readonly lock: HeldLock; readonly by: string | undefined }
-  | { readonly kind: 'unlock'; readonly lock: HeldLock; readonly by: string | undefined }
+/** A message between processes about a lock. */
+export interface LockNews {
+  readonly kind: 'lock' | 'unlock'
+  readonly lock: HeldLock
+}
 
 interface LocksDeps {
   readonly db: Database
@@ -64,20 +65,20 @@ export class Locks {
       if (held && held.expiresAt > now && held.holder !== asking.holder)
         return { locked: false, holder: held.holder, mode: held.mode }
       await putLock(tx, key.fileId, lock)
-      tx.afterCommit(() => this.#deps.publish({ kind: 'lock', lock, by: asking.connId }))
+      tx.afterCommit(() => this.#deps.publish({ kind: 'lock', lock }))
       return { locked: true }
     }
     return await db.transact(key.tenantId, take, { isolation: 'read-committed' })
   }
 
   /** Deletes a lock of this holder, whichever of its connections took it. */
-  async unlock({ path, holder, connId }: Asking): Promise<void> {
+  async unlock({ path, holder }: Omit<Asking, 'connId'>): Promise<void> {
     const { db, key } = this.#deps
     await db.transact(key.tenantId, async (tx) => {
       const held = await findLock(tx, key.fileId, path)
       if (held?.holder !== holder) return
       await deleteLock(tx, key.fileId, path)
-      tx.afterCommit(() => this.#deps.publish({ kind: 'unlock', lock: held, by: connId }))
+      tx.afterCommit(() => this.#deps.publish({ kind: 'unlock', lock: held }))
     })
   }
 
@@ -86,7 +87,7 @@ export class Locks {
     const { db, key } = this.#deps
     await db.transact(key.tenantId, async (tx) => {
       for (const lock of await deleteLocksOf(tx, key.fileId, connId))
-        tx.afterCommit(() => this.#deps.publish({ kind: 'unlock', lock, by: connId }))
+        tx.afterCommit(() => this.#deps.publish({ kind: 'unlock', lock }))
     })
   }
 
@@ -100,8 +101,7 @@ export class Locks {
       this.#deps.tell(news)
       return
     }
-    if (known && known.holder !== news.lock.holder)
-      this.#deps.tell({ kind: 'unlock', lock: known, by: undefined })
+    if (known && known.holder !== news.lock.holder) this.#deps.tell({ kind: 'unlock', lock: known })
     this.#known.set(path, news.lock)
     this.#arm()
     const isRefreshed =
@@ -142,8 +142,8 @@ export class Locks {
       const now = nowSecs(clock)
       const live = new Map(rows.filter(({ expiresAt }) => expiresAt > now).map((row) => [row.path, row]))
       for (const lock of [...this.#known.values()])
-        if (!live.has(lock.path)) this.apply({ kind: 'unlock', lock, by: undefined })
-      for (const lock of live.values()) this.apply({ kind: 'lock', lock, by: undefined })
+        if (!live.has(lock.path)) this.apply({ kind: 'unlock', lock })
+      for (const lock of live.values()) this.apply({ kind: 'lock', lock })
       if (live.size < rows.length) await this.#deleteExpired(now)
       return
     }

@@ -140,9 +140,12 @@ describe('the identity in a state', () => {
     [{ user: { name: 'E' }, x: 1 }, 'ann.example', { user: { name: 'E', idTag: 'ann.example' }, x: 1 }],
     [{ user: { idTag: 'eve.example', name: 'E' } }, undefined, { user: { name: 'E' } }],
     [{ x: 1 }, 'ann.example', { x: 1 }],
-    [{ user: 'eve' }, 'ann.example', { user: 'eve' }],
   ])('of %j as %s is %j', (state, idTag, stamped) => {
     expect(JSON.parse(stampedState(state, idTag as never))).toEqual(stamped)
+  })
+
+  test.each(['eve', null, 1, ['eve']])('a user that is %j is refused', (user) => {
+    expect(() => stampedState({ user }, undefined)).toThrow(expect.objectContaining({ code: 400 }))
   })
 
   test('a state of more than 2 KiB is refused', () => {

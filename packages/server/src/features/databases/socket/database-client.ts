@@ -12,8 +12,8 @@ import { project } from '../engine/shape-documents.ts'
 import type { Connection } from '../live/connection.ts'
 import { type LiveDatabase, lockEvent } from '../live/live-database.ts'
 import { assertUnlocked } from '../locks/assert-unlocked.ts'
-import type { HeldLock } from '../locks/held-lock.ts'
 import { stampedState } from '../presence/member-state.ts'
+import { covers } from '../subscriptions/listener-index.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
 import type { FirstState, ViewSpec } from '../subscriptions/view.ts'
 import type { ClientDeps } from './client-deps.ts'
@@ -166,18 +166,10 @@ export class DatabaseClient {
     const answers = [this.#answer('subscribeResult', id, { subscriptionId: subscription.id })]
     if (first.document) answers.push(tell(createdEvent(path, first.document)))
     answers.push(tell(`{"action":"ready","path":${JSON.stringify(path)},"data":${list}}`))
-    for (const lock of this.#locksIn(subscription.view.spec, first))
-      answers.push(tell(lockEvent({ kind: 'lock', lock })))
-    subscription.start(first.seq)
+    for (const lock of this.#live.locks.known)
+      if (covers(subscription.view.spec, lock.path)) answers.push(tell(lockEvent({ kind: 'lock', lock })))
+    subscription.start({ seq: first.seq, lockEvents: this.#live.lockEvents })
     await Promise.all(answers)
-  }
-
-  /** The locks on what the first state shows. */
-  #locksIn({ path, aggregate }: ViewSpec, { document, data }: FirstState): readonly HeldLock[] {
-    if (aggregate) return []
-    const shown = new Set(data.map((each) => `${path}/${(each as { id?: string }).id}`))
-    if (document) shown.add(path)
-    return [...this.#live.locks.known].filter((lock) => lock.path === path || shown.has(lock.path))
   }
 
   async #unsubscribe(id: RequestId, { subscriptionId }: RtdbRequestData<'unsubscribe'>): Promise<void> {
@@ -194,8 +186,7 @@ export class DatabaseClient {
   async #transact(id: RequestId, { operations, txId }: RtdbRequestData<'transaction'>): Promise<void> {
     this.#assertMayWrite()
     const { file, holder: account, connId } = this.#connection
-    this.#connection.hold()
-    try {
+    await this.#answerFirst(async () => {
       const applied = await applyTransaction(this.#deps.engine, this.#live.key, {
         ...{ operations, txId, account, connId },
         assertUnlocked: (tx, paths) =>
@@ -205,9 +196,7 @@ export class DatabaseClient {
       this.#connection.release()
       this.#live.applied(applied)
       if (applied.changes.length > 0) file.noteWritten()
-    } finally {
-      this.#connection.release()
-    }
+    })
   }
 
   async #createIndex(id: RequestId, { path, field }: RtdbRequestData<'createIndex'>): Promise<void> {
@@ -221,17 +210,32 @@ export class DatabaseClient {
     const { holder, connId, visit } = this.#connection
     this.#connection.hasLocked = true
     const { text } = parsePath(path, 'any')
-    const result = await this.#live.locks.lock({ path: text, holder, connId }, mode)
-    // The connection ended meanwhile, and its locks were released before this one was taken.
-    if (!visit.socket.isOpen) await this.#live.locks.release(connId)
-    await this.#answer('lockResult', id, result)
+    await this.#answerFirst(async () => {
+      const result = await this.#live.locks.lock({ path: text, holder, connId }, mode)
+      // The connection ended meanwhile, and its locks were released before this one was taken.
+      if (!visit.socket.isOpen) await this.#live.locks.release(connId)
+      this.#answered = this.#answer('lockResult', id, result)
+    })
   }
 
   async #unlock(id: RequestId, { path }: RtdbRequestData<'unlock'>): Promise<void> {
-    const { holder, connId } = this.#connection
+    this.#assertMayWrite()
+    const { holder } = this.#connection
     const { text } = parsePath(path, 'any')
-    await this.#live.locks.unlock({ path: text, holder, connId })
-    await this.#answer('unlockResult', id, {})
+    await this.#answerFirst(async () => {
+      await this.#live.locks.unlock({ path: text, holder })
+      this.#answered = this.#answer('unlockResult', id, {})
+    })
+  }
+
+  /** Holds back events, those that the request causes among them, until it is answered. */
+  async #answerFirst(work: () => Promise<void>): Promise<void> {
+    this.#connection.hold()
+    try {
+      await work()
+    } finally {
+      this.#connection.release()
+    }
   }
 
   async #say(id: RequestId, { state }: RtdbRequestData<'presence'>): Promise<void> {

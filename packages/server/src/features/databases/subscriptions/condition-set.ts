@@ -21,6 +21,12 @@ export class ConditionSet<Listener extends { readonly filter: RtdbFilter | undef
     return this.#unconditional.size === 0 && this.#conditions.size === 0
   }
 
+  /** All listeners, whatever they ask for. */
+  *all(): Iterable<Listener> {
+    yield* this.#unconditional
+    yield* this.#conditions.keys()
+  }
+
   add(listener: Listener): void {
     const condition = this.#rarest(conditionsOf(listener.filter))
     if (!condition) {

@@ -1,7 +1,5 @@
 import type { DocumentChange } from '../engine/database.ts'
 import { type CompiledFilter, compileFilter } from '../engine/filter.ts'
-import type { ValueIdentities } from '../engine/value-identities.ts'
-import type { ReadDocument } from '../engine/values.ts'
 import { type ChangeTexts, type Selection, selectionOf } from './change-texts.ts'
 import type { Subscription } from './subscription.ts'
 import type { FirstState, View, ViewSpec } from './view.ts'
@@ -41,11 +39,6 @@ export class DocumentView implements View {
   eventOf(texts: ChangeTexts): string | undefined {
     const action = this.#actionOf(texts)
     return action && texts.of(action, this.#selection)
-  }
-
-  /** Is it told what happens to a document, or to the collection where there is none, besides changes? */
-  tellsOf(document: ReadDocument | undefined, identities: ValueIdentities): boolean {
-    return !this.filter || (document !== undefined && this.#matches(document, identities))
   }
 
   #actionOf(texts: ChangeTexts): DocumentChange['action'] | undefined {

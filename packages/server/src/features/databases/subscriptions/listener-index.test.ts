@@ -1,6 +1,6 @@
 import type { RtdbFilter } from '@kith/protocol'
 import { describe, expect, test } from 'vitest'
-import { type Interest, ListenerIndex, type Scope } from './listener-index.ts'
+import { covers, type Interest, ListenerIndex, type Scope } from './listener-index.ts'
 
 const listener = (path: string, filter?: RtdbFilter, scope: Scope = 'subtree'): Interest => ({
   path,
@@ -73,6 +73,26 @@ describe('a change concerns', () => {
     const index = indexed(at(path, scope))
     const written = ['posts/a', 'posts/a/comments/c', 'posts2/a']
     expect(written.filter((each) => index.concerned(each, [{}]).size > 0)).toEqual(concerned)
+  })
+
+  test.each([
+    ['subtree', 'posts', ['posts', 'posts/a', 'posts/a/comments', 'posts/a/comments/c']],
+    ['children', 'posts', ['posts', 'posts/a']],
+    ['document', 'posts', ['posts']],
+    ['subtree', 'posts/a', ['posts/a', 'posts/a/comments', 'posts/a/comments/c']],
+    ['document', 'posts/a', ['posts/a']],
+    ['children', 'posts/a/comments', ['posts/a/comments', 'posts/a/comments/c']],
+    ['subtree', '', ['posts', 'posts/a', 'posts/a/comments', 'posts/a/comments/c', 'posts2', 'posts2/a']],
+  ] as const)('%s of %s covers these paths, whatever its filter', (scope, path, covered) => {
+    const some = [undefined, { equals: { x: 1 } }, { greaterThan: { x: 1 } }]
+    const listeners = some.map((filter) => listener(path, filter, scope))
+    const index = indexed(...listeners)
+    const all = ['posts', 'posts/a', 'posts/a/comments', 'posts/a/comments/c', 'posts2', 'posts2/a']
+    for (const each of all) {
+      const isCovered = covered.some((one) => one === each)
+      expect(new Set(index.covering(each))).toEqual(new Set(isCovered ? listeners : []))
+      expect(covers({ path, scope }, each)).toBe(isCovered)
+    }
   })
 
   test('listeners by equal values, not by equal texts of them', () => {

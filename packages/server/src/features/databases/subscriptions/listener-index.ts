@@ -62,6 +62,12 @@ export class ListenerIndex<Listener extends Interest> {
     return found
   }
 
+  /** Those whose scope covers this path, whatever their filter. Like `covers`, for all of them. */
+  covering(path: string): Listener[] {
+    const sets = [this.#places.get(path)?.directlyBelow, ...this.#setsFor(path)]
+    return sets.flatMap((set) => (set ? [...set.all()] : []))
+  }
+
   *#setsFor(path: string): Iterable<ConditionSet<Listener>> {
     const here = this.#places.get(path)
     if (here) yield here.at
@@ -73,6 +79,13 @@ export class ListenerIndex<Listener extends Interest> {
       yield place.below
     }
   }
+}
+
+/** Does it cover this path: its own, or what its scope has below it? */
+export function covers({ path, scope }: Pick<Interest, 'path' | 'scope'>, at: string): boolean {
+  if (at === path) return true
+  if (scope === 'children') return parentOf(at) === path
+  return scope === 'subtree' && (path === '' || at.startsWith(`${path}/`))
 }
 
 /** The path that a path is directly below; the root is the empty path. */

@@ -6,6 +6,12 @@ import type { View } from './view.ts'
 // Events while the first state is read. With more of them the client starts anew.
 const maxWaiting = 1000
 
+/** What a client was shown when its subscription began: the state after the change `seq`, and the locks after this lock event. */
+interface ShownFirst {
+  readonly seq: number
+  readonly lockEvents: number
+}
+
 /** What one client hears of a view. */
 export class Subscription {
   readonly id = randomId()
@@ -13,7 +19,7 @@ export class Subscription {
   readonly view: View
   readonly cost: SubscriptionCost
   #waiting: { readonly seq: number; readonly event: string }[] = []
-  #startedAt: number | undefined
+  #startedAt: ShownFirst | undefined
 
   constructor(listening: Listening, view: View, cost: SubscriptionCost) {
     this.listening = listening
@@ -27,19 +33,23 @@ export class Subscription {
     if (this.#startedAt === undefined) {
       this.#waiting.push({ seq, event })
       if (this.#waiting.length > maxWaiting) this.listening.overload()
-    } else if (seq > this.#startedAt) this.push(event)
+    } else if (seq > this.#startedAt.seq) this.#push(event)
   }
 
-  /** Sends an event that has no number. */
-  push(event: string): void {
-    if (this.#startedAt !== undefined) this.listening.push(changeText(this.id, event))
+  /** A lock event, unless the client was shown what it made of the locks. */
+  tellLock(number: number, event: string): void {
+    if (this.#startedAt && number > this.#startedAt.lockEvents) this.#push(event)
   }
 
-  /** The client has been shown the state after this change: what came since follows. */
-  start(seq: number): void {
-    this.#startedAt = seq
+  /** The client has been shown this: what came since follows. */
+  start(shown: ShownFirst): void {
+    this.#startedAt = shown
     const waiting = this.#waiting
     this.#waiting = []
-    for (const { seq: at, event } of waiting) this.tell(at, event)
+    for (const { seq, event } of waiting) this.tell(seq, event)
+  }
+
+  #push(event: string): void {
+    this.listening.push(changeText(this.id, event))
   }
 }

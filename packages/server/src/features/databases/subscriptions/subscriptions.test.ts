@@ -93,7 +93,7 @@ function world(budget = new SubscriptionBudget()) {
     },
     async start(opened: { readonly subscription: Subscription }) {
       const first = await opened.subscription.view.begin()
-      opened.subscription.start(first.seq)
+      opened.subscription.start({ seq: first.seq, lockEvents: 0 })
       return first
     },
   }
@@ -140,9 +140,25 @@ describe('a subscription', () => {
     const { seq } = await opened.subscription.view.begin()
     expect(seq).toBe(1)
     await subscriptions.tell(write({ 'posts/b': { n: 1 } }))
-    opened.subscription.start(seq)
+    opened.subscription.start({ seq, lockEvents: 0 })
     await subscriptions.tell(write({ 'posts/c': { n: 1 } }))
     expect(opened.events.map(({ path }) => path)).toEqual(['posts/b', 'posts/c'])
+  })
+
+  test('hears of locks whatever its filter, and not twice of those that it was shown', async () => {
+    const { open, start, subscriptions } = world()
+    const filter: RtdbFilter = { equals: { isOpen: true } }
+    const filtered = open({ filter })
+    const counted = open({ aggregate: { groupBy: 'isOpen' } })
+    const late = open({})
+    for (const opened of [filtered, counted]) await start(opened)
+    await subscriptions.tellLock('posts/a', { number: 1, event: '"first"' })
+    late.subscription.start({ seq: 0, lockEvents: 2 })
+    for (const number of [2, 3])
+      await subscriptions.tellLock('posts/a', { number, event: `"lock ${number}"` })
+    expect(filtered.events).toEqual(['first', 'lock 2', 'lock 3'])
+    expect(counted.events).toEqual(['first', 'lock 2', 'lock 3'])
+    expect(late.events).toEqual(['lock 3'])
   })
 
   test('that is told too much before it begins is ended', () => {

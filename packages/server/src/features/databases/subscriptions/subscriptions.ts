@@ -1,16 +1,21 @@
 import type { DocumentChange, LoggedChanges } from '../engine/database.ts'
 import { EventLoopTurns } from '../engine/event-loop-turns.ts'
 import { countConditions } from '../engine/filter.ts'
-import { ValueIdentities } from '../engine/value-identities.ts'
-import type { ReadDocument } from '../engine/values.ts'
 import { ChangeTexts } from './change-texts.ts'
-import { DocumentView } from './document-view.ts'
+import type { DocumentView } from './document-view.ts'
 import { GroupView } from './group-view.ts'
 import { ListenerIndex } from './listener-index.ts'
 import type { Listening } from './listening.ts'
 import { Subscription } from './subscription.ts'
 import type { Allowance } from './subscription-budget.ts'
 import { keyOfView, type ViewSpec } from './view.ts'
+
+/** An event of a lock. */
+interface LockEvent {
+  /** Grows with each of them. */
+  readonly number: number
+  readonly event: string
+}
 
 type AnyView = DocumentView | GroupView
 type MakeView = (spec: ViewSpec, allowance: Allowance) => AnyView
@@ -81,36 +86,28 @@ export class Subscriptions {
     return looked
   }
 
-  /** Tells those who look at the document, or at the collection, an event that changes none. */
-  async tellOf(
-    path: string,
-    document: ReadDocument | undefined,
-    { event, except }: { readonly event: string; readonly except: string | undefined },
-  ): Promise<void> {
+  /** Tells a lock event to all whose path and scope cover the path. */
+  async tellLock(path: string, { number, event }: LockEvent): Promise<void> {
     const turns = new EventLoopTurns()
-    const identities = new ValueIdentities()
-    for (const view of this.#index.concerned(path, [document ?? {}], identities)) {
-      const isTold = view instanceof DocumentView && view.tellsOf(document, identities)
-      if (isTold) await tellAll(view, turns, { event, except })
-      if (turns.isOver) await turns.giveWay()
-    }
+    for (const view of this.#index.covering(path))
+      for (const subscription of view.subscriptions) {
+        subscription.tellLock(number, event)
+        if (turns.isOver) await turns.giveWay()
+      }
   }
 }
 
 interface Told {
   /** Undefined when there is nothing to tell. */
   readonly event: string | undefined
-  /** Of the change; absent for an event that changes no document. */
-  readonly seq?: number
-  /** The connection that caused the event, which is not told. */
-  readonly except?: string | undefined
+  /** Of the change. */
+  readonly seq: number
 }
 
-async function tellAll(view: AnyView, turns: EventLoopTurns, { event, seq, except }: Told): Promise<void> {
+async function tellAll(view: AnyView, turns: EventLoopTurns, { event, seq }: Told): Promise<void> {
   if (event === undefined) return
   for (const subscription of view.subscriptions) {
-    if (seq !== undefined) subscription.tell(seq, event)
-    else if (subscription.listening.connId !== except) subscription.push(event)
+    subscription.tell(seq, event)
     if (turns.isOver) await turns.giveWay()
   }
 }
