@@ -10,6 +10,8 @@ export class CuttableLink implements AsyncDisposable {
   readonly port: number
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
+  readonly #pairs = new Map<Socket, Socket>()
+  readonly #stranded = new Set<Socket>()
   #target: number | string | undefined
   #state: LinkState = 'open'
 
@@ -38,6 +40,19 @@ export class CuttableLink implements AsyncDisposable {
     for (const socket of this.#sockets) socket.destroy()
   }
 
+  /** Breaks what is under way for the callers alone: the server notices with `endStranded`. */
+  strand(): void {
+    for (const [caller, server] of this.#pairs) {
+      this.#stranded.add(server)
+      caller.destroy()
+    }
+  }
+
+  endStranded(): void {
+    for (const server of this.#stranded) server.destroy()
+    this.#stranded.clear()
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     for (const socket of this.#sockets) socket.destroy()
     this.#server.close()
@@ -53,14 +68,15 @@ export class CuttableLink implements AsyncDisposable {
     const server =
       typeof this.#target === 'string' ? connect(this.#target) : connect(this.#target, '127.0.0.1')
     this.#keep(server)
-    for (const [one, other] of [
-      [caller, server],
-      [server, caller],
-    ] as const) {
-      one.on('error', () => other.destroy())
-      one.on('close', () => other.destroy())
+    this.#pairs.set(caller, server)
+    const endServer = () => this.#stranded.has(server) || server.destroy()
+    for (const event of ['error', 'close']) {
+      caller.on(event, endServer)
+      server.on(event, () => caller.destroy())
     }
-    caller.pipe(server)
+    caller.on('close', () => this.#pairs.delete(caller))
+    // A pipe would end the server's side.
+    caller.on('data', (chunk) => server.write(chunk))
     if (this.#state === 'open') server.pipe(caller)
     else server.once('data', () => caller.destroy())
   }

@@ -17,6 +17,12 @@ interface StockOptions {
   readonly params?: Readonly<Record<string, string>>
   /** The document of a client that was away. */
   readonly doc?: Y.Doc
+  /** Where its line leads, when that is not the port of its address. */
+  readonly linePort?: number
+  /** Whether it speaks with others in this process that have the same address, as tabs of a browser do. */
+  readonly isTab?: boolean
+  /** How long it waits before it connects again, at most. */
+  readonly maxBackoffTime?: number
 }
 
 /** A stock client of a document, as it is installed. */
@@ -31,18 +37,21 @@ export class StockClient implements AsyncDisposable {
 
   /** At a port of this machine, under the name of a host. */
   static open(at: { port: number; host: string }, fileId: string, options: StockOptions = {}): StockClient {
-    const { version = 3, token, params = {}, doc = new Y.Doc() } = options
+    const { version = 3, token, params = {}, doc = new Y.Doc(), linePort = at.port } = options
     const host = `${at.host}:${at.port}`
     class HostSocket extends WebSocket {
       constructor(url: string, protocols?: string[]) {
-        super(url, protocols ?? [], { headers: { host }, perMessageDeflate: false })
+        const line = new URL(url)
+        line.port = String(linePort)
+        super(line, protocols ?? [], { headers: { host }, perMessageDeflate: false })
       }
     }
     const Provider = version === 2 ? (ProviderTwo as unknown as typeof ProviderThree) : ProviderThree
     const provider = new Provider(`ws://127.0.0.1:${at.port}/ws/crdt`, fileId, doc, {
       params: { ...params, ...(token === undefined ? {} : { token }) },
       WebSocketPolyfill: HostSocket as never,
-      disableBc: true,
+      disableBc: !options.isTab,
+      ...(options.maxBackoffTime !== undefined && { maxBackoffTime: options.maxBackoffTime }),
     })
     return new StockClient(doc, provider)
   }

@@ -354,14 +354,16 @@ describe('awareness', () => {
     await thief.caughtUp()
     {
       await using back = await raw(fileId, `?token=${token}`)
-      back.send(entry(5, 0, '{"x":1}'))
+      back.send(entry(5, 1, '{"x":1}'))
       await back.caughtUp()
       await owner[Symbol.asyncDispose]()
       await settled()
       await watcher.caughtUp()
-      expect(shown()).toEqual([entry(5, 0, '{"x":1}')])
+      expect(shown()).toEqual([entry(5, 0, '{"x":1}'), entry(5, 1, '{"x":1}')])
     }
-    await expect.poll(shown).toEqual([entry(5, 0, '{"x":1}'), entry(5, 1, 'null')])
+    await expect
+      .poll(shown)
+      .toEqual([...[0, 1].map((clock) => entry(5, clock, '{"x":1}')), entry(5, 2, 'null')])
   })
 
   test('is relayed thirty times a second, then the last state of each client', async () => {

@@ -322,11 +322,27 @@ eachDialect('documents', (open) => {
       const watcher = await join(lab.documents)
       const entry = { client: 5, clock: 3, state: '{}' }
       dead.session.awareness.take(dead.editor, [entry])
-      back.session.awareness.take(back.editor, [entry])
+      back.session.awareness.take(back.editor, [entry, { ...entry, clock: 4 }])
       dead.leave()
-      expect(watcher.editor.shown).toEqual(['5 3 {}'])
+      expect(watcher.editor.shown).toEqual(['5 3 {}', '5 4 {}'])
       back.leave()
+      expect(watcher.editor.shown).toEqual(['5 3 {}', '5 4 {}', '5 5 null'])
+    })
+
+    test('lets a client come back that others were told is gone', async () => {
+      const lab = await openLab()
+      const elsewhere = lab.process()
+      const [left, watcher] = [await join(lab.documents), await join(lab.documents)]
+      const entry = { client: 5, clock: 3, state: '{}' }
+      left.session.awareness.take(left.editor, [entry])
+      left.leave()
+      const back = await join(elsewhere)
+      // The process has just opened the document, and knows nothing of it.
+      back.session.awareness.take(back.editor, [entry])
+      expect(back.editor.shown).toEqual(['5 3 {}', '5 4 null'])
       expect(watcher.editor.shown).toEqual(['5 3 {}', '5 4 null'])
+      back.session.awareness.take(back.editor, [{ ...entry, clock: 5 }])
+      expect(watcher.editor.shown.at(-1)).toBe('5 5 {}')
     })
 
     test('that died is forgotten after 75 seconds, and one that lives is not', async () => {

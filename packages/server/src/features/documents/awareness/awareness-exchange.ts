@@ -19,6 +19,8 @@ interface Message {
   readonly seq?: number
   /** Awareness clients of the sender's connections, with their identities. */
   readonly states?: readonly (AwarenessEntry & { readonly idTag?: IdTag })[]
+  /** Removals of clients whose states another process tells that are not newer. */
+  readonly removed?: readonly AwarenessEntry[]
   /** The sender has just opened the document, and asks for the states of the others. */
   readonly asks?: true
 }
@@ -30,8 +32,12 @@ export function newNodeName(): string {
   return randomBytes(9).toString('base64url')
 }
 
+interface Receiver {
+  send(frame: Uint8Array): void
+}
+
 /** The awareness of one document, over all processes. */
-export class AwarenessExchange<Participant extends AwarenessOwner> {
+export class AwarenessExchange<Participant extends AwarenessOwner & Receiver> {
   readonly #deps: ExchangeDeps
   readonly #channel: string
   readonly #tell: (frame: Uint8Array) => void
@@ -49,23 +55,18 @@ export class AwarenessExchange<Participant extends AwarenessOwner> {
     return this.#table.entries
   }
 
-  /** Applies a client's states with its authenticated identity, and tells the others. Returns the states for this client
-   * alone. */
+  /** Applies a client's states with its authenticated identity, and tells the others. Returns the removals for
+   * this client alone. */
   take(participant: Participant, entries: readonly AwarenessEntry[]): AwarenessEntry[] {
     const news: AwarenessEntry[] = []
-    const taken: AwarenessEntry[] = []
-    const stale: AwarenessEntry[] = []
+    const removed: AwarenessEntry[] = []
     for (const entry of entries) {
       const result = this.#table.set(participant, entry)
       if (result === 'new') news.push(entry)
-      if (result === 'taken') taken.push(entry)
-      const known = result === 'stale' ? this.#table.find(entry.client) : undefined
-      if (known) stale.push(known)
+      if (result === 'stale') removed.push(...this.#removalOf(entry))
     }
     this.#say(news, participant.idTag)
-    // The connection that had the client before may be another process's, which must not remove it at its end.
-    if (taken.length > 0) this.#share(taken, participant.idTag)
-    return stale
+    return removed
   }
 
   leave(participant: Participant): void {
@@ -103,6 +104,7 @@ export class AwarenessExchange<Participant extends AwarenessOwner> {
     if (message.from === this.#deps.node) return { seq: undefined }
     if (message.asks) this.repeat()
     if (message.states) this.#hearStates(message.from, message.states)
+    for (const entry of message.removed ?? []) this.#hearRemoved(entry)
     return { seq: message.seq }
   }
 
@@ -115,17 +117,31 @@ export class AwarenessExchange<Participant extends AwarenessOwner> {
     const remote = this.#remotes.get(node) ?? new RemoteOwner(node, now)
     remote.heardAtMs = now
     this.#remotes.set(node, remote)
-    const news = states.filter((entry) => this.#table.set(remote, entry, entry.idTag) === 'new')
+    const news: AwarenessEntry[] = []
+    const removed: AwarenessEntry[] = []
+    for (const entry of states) {
+      const result = this.#table.set(remote, entry, entry.idTag)
+      if (result === 'new') news.push(entry)
+      if (result === 'stale') removed.push(...this.#removalOf(entry))
+    }
     if (news.length > 0) this.#tell(awarenessFrame(news))
+    if (removed.length > 0) this.#publish({ removed })
+  }
+
+  /** Its client came back to this process, which did not know that others were told of its end. */
+  #hearRemoved(entry: AwarenessEntry): void {
+    const owner = this.#table.ownerUpTo(entry)
+    if (owner && !(owner instanceof RemoteOwner)) owner.send(awarenessFrame([entry]))
+  }
+
+  #removalOf({ client }: AwarenessEntry): AwarenessEntry[] {
+    const known = this.#table.find(client)
+    return known ? [known] : []
   }
 
   #say(entries: readonly AwarenessEntry[], idTag: IdTag | undefined): void {
     if (entries.length === 0) return
     this.#tell(awarenessFrame(entries))
-    this.#share(entries, idTag)
-  }
-
-  #share(entries: readonly AwarenessEntry[], idTag: IdTag | undefined): void {
     this.#publish({ states: entries.map((entry) => sendable({ ...entry, idTag })) })
   }
 

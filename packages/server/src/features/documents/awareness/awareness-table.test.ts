@@ -1,7 +1,7 @@
 import type { IdTag } from '@kith/protocol'
 import { describe, expect, test } from 'vitest'
 import { stampState } from './awareness-state.ts'
-import { type AwarenessOwner, AwarenessTable } from './awareness-table.ts'
+import { type AwarenessOwner, AwarenessTable, RemoteOwner } from './awareness-table.ts'
 
 const person = (idTag?: string): AwarenessOwner => ({ idTag: idTag as IdTag | undefined })
 const entry = (client: number, clock: number, state = '{}') => ({ client, clock, state })
@@ -19,10 +19,12 @@ describe('a client of awareness', () => {
     const table = new AwarenessTable()
     const one = person('a')
     table.set(one, entry(5, 3))
-    expect(table.set(one, entry(5, 3, '{"x":1}'))).toBe('refused')
-    expect(table.set(one, entry(5, 2, '{"x":1}'))).toBe('refused')
+    expect(table.set(one, entry(5, 3, '{"x":1}'))).toBe('ignored')
+    expect(table.set(one, entry(5, 2, '{"x":1}'))).toBe('ignored')
     expect(table.set(one, entry(5, 4, '{"x":1}'))).toBe('new')
     expect(table.set(one, entry(5, 4, 'null'))).toBe('new')
+    expect(table.set(one, entry(5, 4, 'null'))).toBe('ignored')
+    expect(table.set(one, entry(5, 4))).toBe('stale')
     expect(table.entries).toEqual([])
   })
 
@@ -30,7 +32,7 @@ describe('a client of awareness', () => {
     const table = new AwarenessTable()
     const [first, thief, visitor] = [person('a'), person('b'), person()]
     table.set(first, entry(5, 0))
-    for (const owner of [thief, visitor]) expect(table.set(owner, entry(5, 9, '"mine"'))).toBe('refused')
+    for (const owner of [thief, visitor]) expect(table.set(owner, entry(5, 9, '"mine"'))).toBe('ignored')
     expect(leave(table, thief)).toEqual([])
     expect(table.entries).toEqual([entry(5, 0)])
   })
@@ -38,18 +40,53 @@ describe('a client of awareness', () => {
   test('of a guest goes to no other guest', () => {
     const table = new AwarenessTable()
     table.set(person(), entry(5, 0))
-    expect(table.set(person(), entry(5, 9))).toBe('refused')
+    expect(table.set(person(), entry(5, 9))).toBe('ignored')
   })
 
-  test('is taken over by the same identity, and the end of the old connection says nothing', () => {
+  test('goes on at another connection of the same identity, and the end of the old one says nothing', () => {
     const table = new AwarenessTable()
     const [dead, back] = [person('a'), person('a')]
     table.set(dead, entry(5, 3))
-    // It comes back with the clock it had.
-    expect(table.set(back, entry(5, 3))).toBe('taken')
+    expect(table.set(back, entry(5, 4, '{"x":1}'))).toBe('new')
+    expect(table.set(dead, entry(5, 4, '{"x":1}'))).toBe('ignored')
     expect(leave(table, dead)).toEqual([])
-    expect(table.entries).toEqual([entry(5, 3)])
-    expect(leave(table, back)).toEqual([entry(5, 4, 'null')])
+    expect(table.entries).toEqual([entry(5, 4, '{"x":1}')])
+    expect(leave(table, back)).toEqual([entry(5, 5, 'null')])
+  })
+
+  test('does not change its owner by what others send back', () => {
+    const table = new AwarenessTable()
+    const [alice, hers, watcher] = [person('a'), person('a'), person('b')]
+    table.set(alice, entry(5, 3))
+    const others = [hers, watcher, person()]
+    for (const other of others)
+      for (const [clock, state] of [
+        [3, '{}'],
+        [2, '{}'],
+        [3, 'null'],
+        [9, 'null'],
+      ] as const)
+        expect(table.set(other, entry(5, clock, state))).toBe('ignored')
+    expect(others.flatMap((other) => leave(table, other))).toEqual([])
+    expect(leave(table, alice)).toEqual([entry(5, 4, 'null')])
+    for (const other of others) {
+      expect(table.set(other, entry(5, 4, 'null'))).toBe('ignored')
+      expect(table.set(other, entry(5, 3))).toBe('stale')
+      expect(table.set(other, entry(6, 1, 'null'))).toBe('ignored')
+    }
+    expect(table.set(person('a'), entry(5, 5))).toBe('new')
+  })
+
+  test('that another process has removed is known as removed, whether it was known before or not', () => {
+    const table = new AwarenessTable()
+    const elsewhere = new RemoteOwner('elsewhere', 0)
+    expect(table.set(elsewhere, entry(5, 4, 'null'))).toBe('ignored')
+    expect(table.set(elsewhere, entry(5, 3, 'null'))).toBe('ignored')
+    expect(table.set(person('a'), entry(5, 4))).toBe('stale')
+    const back = person('a')
+    expect(table.set(back, entry(5, 5))).toBe('new')
+    expect(table.set(elsewhere, entry(5, 6, 'null'))).toBe('ignored')
+    expect([table.ownerUpTo(entry(5, 4)), table.ownerUpTo(entry(5, 5))]).toEqual([undefined, back])
   })
 
   test('goes with its connection, at the next clock, and is free then', () => {

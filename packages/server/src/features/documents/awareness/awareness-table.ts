@@ -14,14 +14,14 @@ interface Known<Owner> {
   state: string
   owner: Owner | undefined
   /** The owner's identity; where the owner is another process, that of the connection there. */
-  idTag: IdTag | undefined
+  readonly idTag: IdTag | undefined
 }
 
 // Removed clients, with the clocks that they have to exceed when they return.
 const maxRemembered = 1000
 
 /** The awareness states of a document. The tables of the library leave out a client whose first clock is 0; this one takes
- * every clock. A client belongs to the owner that used it first. */
+ * every clock. A client belongs to the owner that used it first, until that is gone, or the same identity goes on with it elsewhere. */
 export class AwarenessTable<Owner extends AwarenessOwner> {
   // Bound: eight for each owner, and the removed ones.
   readonly #known = new Map<number, Known<Owner>>()
@@ -37,27 +37,33 @@ export class AwarenessTable<Owner extends AwarenessOwner> {
     return owned.map((known) => ({ ...entryOf(known), idTag: known.idTag }))
   }
 
-  /** Applies a state of a client. `new`: others have to be told. `taken`: the client has another owner, and the same state.
-   * `stale`: the client was removed at a clock that is not lower; one that is told so sends its state again with a higher
-   * clock. `refused`: it belongs to another owner, or the owner has too many. */
-  set(owner: Owner, entry: AwarenessEntry, idTag = owner.idTag): 'new' | 'taken' | 'stale' | 'refused' {
+  /** Applies a state of a client. `new`: others have to be told. `stale`: the client was removed at a clock that is not lower; one that
+   * is told so sends its state again with a higher clock. `ignored`: it is nothing new, or the client belongs to another owner. Stock
+   * clients send back whatever they receive, so that what is not newer never changes the owner, and a removal neither. */
+  set(owner: Owner, entry: AwarenessEntry, idTag = owner.idTag): 'new' | 'stale' | 'ignored' {
     const known = this.#known.get(entry.client)
-    if (!known) return this.#add(owner, entry, idTag)
-    const isTaken = known.owner !== owner
-    if (isTaken && !this.#takeOver(known, owner, idTag)) return 'refused'
-    const isNewer =
-      entry.clock > known.clock ||
-      (entry.clock === known.clock && entry.state === gone && known.state !== gone)
-    if (!isNewer && known.state === gone && entry.state !== gone) return 'stale'
-    if (!isNewer) return isTaken ? 'taken' : 'refused'
-    known.clock = entry.clock
-    known.state = entry.state
+    if (!known?.owner) return this.#claim(owner, { ...entry, owner, idTag }, known)
+    const isNewer = entry.clock > known.clock
+    if (known.owner === owner) {
+      const isRemoved = entry.clock === known.clock && entry.state === gone && known.state !== gone
+      if (!isNewer && !isRemoved) return known.state === gone && entry.state !== gone ? 'stale' : 'ignored'
+    } else {
+      const isSamePerson = known.idTag !== undefined && known.idTag === idTag
+      if (!isNewer || !isSamePerson || entry.state === gone || this.#isFull(owner)) return 'ignored'
+    }
+    this.#known.set(entry.client, { ...entry, owner, idTag })
     return 'new'
   }
 
   find(client: number): AwarenessEntry | undefined {
     const known = this.#known.get(client)
     return known && entryOf(known)
+  }
+
+  /** The owner of a client whose state is not newer than this clock. */
+  ownerUpTo({ client, clock }: Pick<AwarenessEntry, 'client' | 'clock'>): Owner | undefined {
+    const known = this.#known.get(client)
+    return known && known.clock <= clock ? known.owner : undefined
   }
 
   /** Removes an owner with its clients; returns their removals, for the others. */
@@ -75,19 +81,23 @@ export class AwarenessTable<Owner extends AwarenessOwner> {
     return ended
   }
 
-  #add(owner: Owner, entry: AwarenessEntry, idTag: IdTag | undefined): 'new' | 'refused' {
-    if (this.#isFull(owner)) return 'refused'
-    this.#known.set(entry.client, { ...entry, owner, idTag })
-    return entry.state === gone ? 'refused' : 'new'
+  /** A client that belongs to nobody. */
+  #claim(owner: Owner, entry: Known<Owner>, known: Known<Owner> | undefined): 'new' | 'stale' | 'ignored' {
+    if (entry.state === gone) {
+      if (owner instanceof RemoteOwner) this.#remember(entry, known)
+      return 'ignored'
+    }
+    if (known && entry.clock <= known.clock) return 'stale'
+    if (this.#isFull(owner)) return 'ignored'
+    this.#known.set(entry.client, entry)
+    return 'new'
   }
 
-  /** A client without an owner may be taken by any owner, one with an owner only by the same identity. */
-  #takeOver(known: Known<Owner>, owner: Owner, idTag: IdTag | undefined): boolean {
-    const isSame = known.idTag !== undefined && known.idTag === idTag
-    if ((known.owner && !isSame) || this.#isFull(owner)) return false
-    known.owner = owner
-    known.idTag = idTag
-    return true
+  /** Another process has removed a client that was not known here. */
+  #remember(entry: Known<Owner>, known: Known<Owner> | undefined): void {
+    if (known && known.clock >= entry.clock) return
+    this.#known.set(entry.client, { ...entry, owner: undefined, idTag: undefined })
+    this.#forget()
   }
 
   #isFull(owner: Owner): boolean {
