@@ -17,6 +17,12 @@ export const socketCloses = {
 
 export type SocketClose = keyof typeof socketCloses
 
+/** Whether it comes a second after the upgrade at the earliest: most stock clients connect again at once after these as after all others. */
+export function isClosedLate(why: SocketClose): boolean {
+  const { code } = socketCloses[why]
+  return code === 1008 || code >= 4400
+}
+
 /** Whether a client should connect again after a close with this code; true for codes that are not the server's own
  * (the connection broke, a proxy went away). */
 export function comesBackAfter(code: number): boolean {

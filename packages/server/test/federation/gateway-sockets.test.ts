@@ -194,7 +194,15 @@ describe('A hostile server', () => {
     const token = await network.server(1).signIn(bob.idTag)
     const url = `${network.server(1).urlOf(bob.idTag)}/ws/at/${mallory}/crdt/${fileId}?token=${token}`
     const socket = connect(url) as unknown as WebSocket
-    const [code, reason] = (await once(socket, 'close')) as [number, Buffer]
+    const closed = once(socket, 'close')
+    // A refusal comes a second after the upgrade.
+    await expect
+      .poll(() => {
+        network.clock.advance(200)
+        return socket.readyState
+      })
+      .toBe(socket.CLOSED)
+    const [code, reason] = (await closed) as [number, Buffer]
     return { code, reason: String(reason) }
   }
 

@@ -2,17 +2,25 @@ import type { FileId } from '@kith/protocol'
 import { createFile } from '@kith/protocol'
 import * as decoding from 'lib0/decoding'
 import { WebSocket } from 'ws'
-import { WebsocketProvider as ProviderThree } from 'y-websocket'
-import { WebsocketProvider as ProviderTwo } from 'y-websocket-2'
+import { WebsocketProvider } from 'y-websocket'
+import { WebsocketProvider as ProviderOf21 } from 'y-websocket-2'
+import { WebsocketProvider as ProviderOf30 } from 'y-websocket-3-0'
 import * as Y from 'yjs'
 import { SocketClient } from './socket-client.ts'
 import type { TestServer } from './test-server.ts'
 
-/** The stock clients, by the version of their package. */
-export const stockVersions = [2, 3] as const
+const providers = {
+  '2.1': ProviderOf21 as unknown as typeof WebsocketProvider,
+  '3.0': ProviderOf30 as unknown as typeof WebsocketProvider,
+  '3.1': WebsocketProvider,
+}
+
+/** The version of the package of a stock client. */
+export type StockVersion = keyof typeof providers
+export const stockVersions = Object.keys(providers) as StockVersion[]
 
 interface StockOptions {
-  readonly version?: 2 | 3
+  readonly version?: StockVersion
   readonly token?: string
   readonly params?: Readonly<Record<string, string>>
   /** The document of a client that was away. */
@@ -28,16 +36,16 @@ interface StockOptions {
 /** A stock client of a document, as it is installed. */
 export class StockClient implements AsyncDisposable {
   readonly doc: Y.Doc
-  readonly provider: ProviderThree
+  readonly provider: WebsocketProvider
 
-  private constructor(doc: Y.Doc, provider: ProviderThree) {
+  private constructor(doc: Y.Doc, provider: WebsocketProvider) {
     this.doc = doc
     this.provider = provider
   }
 
   /** At a port of this machine, under the name of a host. */
   static open(at: { port: number; host: string }, fileId: string, options: StockOptions = {}): StockClient {
-    const { version = 3, token, params = {}, doc = new Y.Doc(), linePort = at.port } = options
+    const { version = '3.1', token, params = {}, doc = new Y.Doc(), linePort = at.port } = options
     const host = `${at.host}:${at.port}`
     class HostSocket extends WebSocket {
       constructor(url: string, protocols?: string[]) {
@@ -46,8 +54,7 @@ export class StockClient implements AsyncDisposable {
         super(line, protocols ?? [], { headers: { host }, perMessageDeflate: false })
       }
     }
-    const Provider = version === 2 ? (ProviderTwo as unknown as typeof ProviderThree) : ProviderThree
-    const provider = new Provider(`ws://127.0.0.1:${at.port}/ws/crdt`, fileId, doc, {
+    const provider = new providers[version](`ws://127.0.0.1:${at.port}/ws/crdt`, fileId, doc, {
       params: { ...params, ...(token === undefined ? {} : { token }) },
       WebSocketPolyfill: HostSocket as never,
       disableBc: !options.isTab,

@@ -77,7 +77,7 @@ describe('the bus', () => {
       const guest = await server.client(idTag).call(getAccessToken, { query: { ref: ref.refId } })
       const narrow = await client.call(getAccessToken, { query: { scope: `file:${file.fileId}:read` } })
       for (const { data } of [guest, narrow])
-        expect(await codeOf(await BusDevice.open(server, idTag, `?token=${data.token}`))).toBe(4403)
+        expect(await codeOf(await BusDevice.open(server, idTag, `?token=${data.token}`), 1000)).toBe(4403)
     })
 
     test('whoever shows the token in the header', async () => {

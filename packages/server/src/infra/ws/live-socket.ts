@@ -1,4 +1,4 @@
-import { type SocketClose, type SocketContract, socketCloses } from '@kith/protocol'
+import { isClosedLate, type SocketClose, type SocketContract, socketCloses } from '@kith/protocol'
 import type { RawData, WebSocket } from 'ws'
 import type { Clock } from '#lib/clock.ts'
 import type { Answers } from './answers.ts'
@@ -32,7 +32,6 @@ interface LiveSocketOptions {
 
 const maxMistakes = 10
 const maxMissedPongs = 2
-const refusalCode = socketCloses.unauthenticated.code
 const refusalDelayMs = 1000
 // Received messages that are not handled yet. Above the bound reading is paused; one read of the system may bring some more.
 const maxUnhandled = 64
@@ -126,14 +125,13 @@ export class LiveSocket {
     return this.isOpen ? this.#sending.answer(frame) : Promise.resolve()
   }
 
-  /** Closes the socket. A client's own fault (1008) is answered a second after the opening at the earliest, to slow down
-   * clients that reconnect in a loop. */
+  /** Closes the socket. A refusal comes a second after the opening at the earliest, to slow down clients that reconnect in a loop. */
   close(why: SocketClose): void {
     if (!this.isOpen) return
     this.#isClosing = true
     this.#unhandled.length = 0
     const { clock } = this.#options
-    const atMs = socketCloses[why].code === refusalCode ? this.#openedAtMs + refusalDelayMs : 0
+    const atMs = isClosedLate(why) ? this.#openedAtMs + refusalDelayMs : 0
     if (atMs <= clock.now()) this.#sayGoodbye(why)
     else clock.wakeAt(atMs, () => this.#sayGoodbye(why))
   }

@@ -136,15 +136,29 @@ describe('a refusal', () => {
     ['notFound', 4404],
     ['wrongType', 4409],
     ['full', 4413],
-    ['overloaded', 1013],
-  ] as const)('%s is %i at once', async (why, code) => {
+  ] as const)('%s is %i, a second after the upgrade', async (why, code) => {
     const site = await start({
       open() {
         throw new SocketRefusal(why)
       },
     })
     await using client = await site.connect()
+    await flushMicrotasks()
+    site.clock.advance(999)
+    await flushMicrotasks()
+    expect(client.socket.readyState).toBe(client.socket.OPEN)
+    site.clock.advance(1)
     expect(await client.closed).toMatchObject({ code })
+  })
+
+  test('for too much at once is 1013, without delay', async () => {
+    const site = await start({
+      open() {
+        throw new SocketRefusal('overloaded')
+      },
+    })
+    await using client = await site.connect()
+    expect(await client.closed).toMatchObject({ code: 1013 })
   })
 
   test('for a store that fails is 1011, and logged', async () => {
@@ -658,6 +672,7 @@ describe('what a socket rests on', () => {
     await Promise.all([owner.until(1), guest.until(1)])
     site.ended.add(String(alice.tenantId))
     await site.sockets.review()
+    site.clock.advance(1000)
     expect(await guest.closed).toMatchObject({ code: 4404 })
     expect(owner.socket.readyState).toBe(owner.socket.OPEN)
   })

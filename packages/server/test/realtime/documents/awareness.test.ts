@@ -50,10 +50,10 @@ class Meeting implements AsyncDisposable {
     }
     const bobs = await visitorToken(fileId, token)
     const seats = [
-      await sitDown('alice 1', { token, version: 3, isTab: areTabs }),
-      await sitDown('alice 2', { token, version: 2, isTab: areTabs }),
-      await sitDown('bob', { token: bobs, version: 3 }),
-      await sitDown('guest', { version: 2 }),
+      await sitDown('alice 1', { token, version: '3.1', isTab: areTabs }),
+      await sitDown('alice 2', { token, version: '2.1', isTab: areTabs }),
+      await sitDown('bob', { token: bobs, version: '3.0' }),
+      await sitDown('guest', { version: '2.1' }),
     ]
     return new Meeting(seats, areTabs)
   }
