@@ -88,6 +88,8 @@ export class StockClient implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    // As the page of a browser does that is closed.
+    this.provider.awareness.setLocalState(null)
     this.provider.destroy()
     this.doc.destroy()
   }
