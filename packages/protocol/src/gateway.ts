@@ -11,7 +11,7 @@ export function gatewayPath(path: string, idTag: string): string {
 
 /** The socket at one's own host that is this one at another identity's. */
 export function gatewaySocket(contract: SocketContract): SocketContract {
-  const { name, path, summary, frames, messagesPerMinute, largest, gateway } = contract
+  const { name, path, summary, frames, messagesPerMinute, messageUnitBytes, largest, gateway } = contract
   return {
     ...gatewayRequirements,
     ...(gateway === 'file-tokens' ? { orFileToken: true } : {}),
@@ -20,6 +20,7 @@ export function gatewaySocket(contract: SocketContract): SocketContract {
     summary: `${summary}, at another identity's host`,
     frames,
     messagesPerMinute,
+    ...(messageUnitBytes ? { messageUnitBytes } : {}),
     ...(largest ? { largest } : {}),
   }
 }

@@ -10,8 +10,9 @@ export const crdtSocket = {
   scope: 'read:files',
   guests: true,
   frames: 'binary',
-  // A client that types and moves the pointer sends some 60 a second.
-  messagesPerMinute: 6000,
+  // A bound for floods alone: stock clients send back what a hundred others show of themselves 20 times a second.
+  messagesPerMinute: 120_000,
+  messageUnitBytes: 1024,
   // A long absence comes as one frame.
   largest: { frameBytes: 64 * 1024 ** 2, messageBytes: 64 * 1024 ** 2 },
 } as const satisfies SocketContract
@@ -24,7 +25,12 @@ export const crdtSyncSteps = { step1: 0, step2: 1, update: 2 } as const
 /** Bounds of a document and of the states of those who look at it. */
 export const crdtLimits = {
   documentBytes: 64 * 1024 ** 2,
+  /** New edits of a connection; each counts for `leastEditBytes` or more. */
+  editBytesPerMinute: 64 * 1024 ** 2,
+  leastEditBytes: 1024,
   awarenessStateBytes: 16 * 1024,
-  awarenessPerSecond: 30,
+  /** New states of a connection. */
+  awarenessPerSecond: 60,
+  awarenessBytesPerSecond: 256 * 1024,
   awarenessClientsPerConnection: 8,
 } as const

@@ -9,6 +9,8 @@ export interface SocketContract extends Requirements {
   readonly frames: 'text' | 'binary'
   /** A client that sends more is read more slowly. */
   readonly messagesPerMinute: number
+  /** A message counts once for each so many bytes, begun ones too. Missing: it counts once. */
+  readonly messageUnitBytes?: number
   /** What a client may send at once, where it is more than the usual `maxFrameBytes` and `maxMessageBytes`. */
   readonly largest?: { readonly frameBytes: number; readonly messageBytes: number }
 }

@@ -29,6 +29,7 @@ export interface TestCredential {
 export interface SocketSiteOptions {
   readonly frames?: 'text' | 'binary'
   readonly messagesPerMinute?: number
+  readonly messageUnitBytes?: number
   readonly limits?: SocketLimits
   readonly maxReceivedBytes?: number
   readonly rates?: Partial<typeof defaultRateLimits>
@@ -78,6 +79,7 @@ export async function startSocketSite(options: SocketSiteOptions = {}) {
           guests: true,
           frames,
           messagesPerMinute,
+          ...(options.messageUnitBytes ? { messageUnitBytes: options.messageUnitBytes } : {}),
           ...(options.largest ? { largest: options.largest } : {}),
           ...options.requirements,
         },

@@ -1,9 +1,9 @@
 import { isClosedLate, type SocketClose, type SocketContract, socketCloses } from '@kith/protocol'
 import type { RawData, WebSocket } from 'ws'
 import type { Clock } from '#lib/clock.ts'
+import { Pace } from '#lib/pace.ts'
 import type { Answers } from './answers.ts'
 import { FrameWatch } from './frame-watch.ts'
-import { Pace } from './pace.ts'
 import type { Receiving, Reception } from './receiving.ts'
 import { Sending } from './sending.ts'
 
@@ -20,8 +20,7 @@ export interface SocketHandler {
 
 interface LiveSocketOptions {
   readonly clock: Clock
-  /** Control frames have the bound of messages, on their own. */
-  readonly contract: Pick<SocketContract, 'frames' | 'messagesPerMinute'>
+  readonly contract: Pick<SocketContract, 'frames' | 'messagesPerMinute' | 'messageUnitBytes'>
   readonly receiving: Receiving
   readonly answers: Answers
   /** Told of what a handler throws. */
@@ -32,6 +31,7 @@ interface LiveSocketOptions {
 
 const maxMistakes = 10
 const maxMissedPongs = 2
+const maxControlsPerMinute = 6000
 const refusalDelayMs = 1000
 // Received messages that are not handled yet. Above the bound reading is paused; one read of the system may bring some more.
 const maxUnhandled = 64
@@ -73,7 +73,7 @@ export class LiveSocket {
     this.#options = options
     this.#openedAtMs = clock.now()
     this.#messages = new Pace(clock, contract.messagesPerMinute)
-    this.#controls = new Pace(clock, contract.messagesPerMinute)
+    this.#controls = new Pace(clock, Math.min(contract.messagesPerMinute, maxControlsPerMinute))
     const giveUp = () => this.close('overloaded')
     this.#sending = new Sending(socket, { isBinary: contract.frames === 'binary', answers, giveUp })
     this.#reception = receiving.open({
@@ -198,7 +198,7 @@ export class LiveSocket {
     this.#isHandling = true
     try {
       while (this.#unhandled.length > 0) {
-        const waitMs = this.#messages.take()
+        const waitMs = this.#messages.take(this.#weightOf(this.#unhandled[0]))
         if (waitMs > 0) await this.#wait(waitMs)
         const next = this.#unhandled.shift()
         if (next) await this.#handle(next)
@@ -209,6 +209,11 @@ export class LiveSocket {
     } finally {
       this.#isHandling = false
     }
+  }
+
+  #weightOf(message: Buffer | undefined): number {
+    const { messageUnitBytes = Number.POSITIVE_INFINITY } = this.#options.contract
+    return Math.max(1, Math.ceil((message?.length ?? 0) / messageUnitBytes))
   }
 
   async #handle(message: Buffer): Promise<void> {

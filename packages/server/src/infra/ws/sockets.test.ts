@@ -312,6 +312,19 @@ describe('messages', () => {
     expect(client.received).toEqual(sent)
   })
 
+  test('count once for each unit of bytes where the path says so', async () => {
+    const site = await start({ messagesPerMinute: 20, messageUnitBytes: 100 })
+    await using client = await site.connect()
+    const sent = ['x'.repeat(1801), 'x', 'y']
+    for (const message of sent) client.send(message)
+    await client.until(2)
+    await flushMicrotasks()
+    expect(client.received).toEqual(sent.slice(0, 2))
+    site.clock.advance(3000)
+    await client.until(3)
+    expect(client.received).toEqual(sent)
+  })
+
   test('wait after too many pings, of which the last gets its pong', async () => {
     const site = await start({ messagesPerMinute: 20 })
     await using client = await site.connect()

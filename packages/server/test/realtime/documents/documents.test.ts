@@ -381,16 +381,16 @@ describe('awareness', () => {
       .toEqual([...[0, 1].map((clock) => entry(5, clock, '{"x":1}')), entry(5, 2, 'null')])
   })
 
-  test('is relayed thirty times a second, then the last state of each client', async () => {
+  test('is relayed sixty times a second, then the last state of each client', async () => {
     const { fileId, token } = await makeDocument(server, home)
     await using one = await raw(fileId, `?token=${token}`)
     await one.caughtUp()
     const shown = () => one.frames.filter((frame) => frame.startsWith('01'))
     for (let clock = 0; clock < 100; clock += 1) one.send(entry(5, clock, `{"x":${clock}}`))
     await one.caughtUp()
-    expect(shown()).toHaveLength(30)
+    expect(shown()).toHaveLength(60)
     await later(1000)
-    await expect.poll(() => shown().slice(30)).toEqual([entry(5, 99, '{"x":99}')])
+    await expect.poll(() => shown().slice(60)).toEqual([entry(5, 99, '{"x":99}')])
   })
 
   test('of more than 16 KiB, of more than eight clients or with a user that is no object is left out, and readers have it too', async () => {

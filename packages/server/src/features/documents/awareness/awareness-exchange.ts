@@ -69,6 +69,11 @@ export class AwarenessExchange<Participant extends AwarenessOwner & Receiver> {
     return removed
   }
 
+  /** Does it say something that would be told to others, or answered? */
+  isNews(participant: Participant, entry: AwarenessEntry): boolean {
+    return this.#table.judge(participant, entry) !== 'ignored'
+  }
+
   leave(participant: Participant): void {
     this.#say(
       this.#table.release((owner) => owner === participant),

@@ -25,6 +25,8 @@ const maxRemembered = 1000
 export class AwarenessTable<Owner extends AwarenessOwner> {
   // Bound: eight for each owner, and the removed ones.
   readonly #known = new Map<number, Known<Owner>>()
+  // How many clients an owner has, if any.
+  readonly #owned = new Map<Owner, number>()
 
   get entries(): AwarenessEntry[] {
     return [...this.#known.values()].filter(({ state }) => state !== gone).map(entryOf)
@@ -39,10 +41,27 @@ export class AwarenessTable<Owner extends AwarenessOwner> {
 
   /** Applies a state of a client. `new`: others have to be told. `stale`: the client was removed at a clock that is not lower; one that
    * is told so sends its state again with a higher clock. `ignored`: it is nothing new, or the client belongs to another owner. Stock
-   * clients send back whatever they receive, so that what is not newer never changes the owner, and a removal neither. */
+   * clients send back all that they receive: only a newer state changes the owner, and a removal never does. */
   set(owner: Owner, entry: AwarenessEntry, idTag = owner.idTag): 'new' | 'stale' | 'ignored' {
     const known = this.#known.get(entry.client)
-    if (!known?.owner) return this.#claim(owner, { ...entry, owner, idTag }, known)
+    const news = this.judge(owner, entry, idTag)
+    if (news === 'new') {
+      this.#countOwned(known?.owner, -1)
+      this.#countOwned(owner, 1)
+      this.#known.set(entry.client, { ...entry, owner, idTag })
+    } else if (!known?.owner && entry.state === gone && owner instanceof RemoteOwner)
+      this.#remember(entry, known)
+    return news
+  }
+
+  /** What `set` would answer. */
+  judge(owner: Owner, entry: AwarenessEntry, idTag = owner.idTag): 'new' | 'stale' | 'ignored' {
+    const known = this.#known.get(entry.client)
+    if (!known?.owner) {
+      if (entry.state === gone) return 'ignored'
+      if (known && entry.clock <= known.clock) return 'stale'
+      return this.#isFull(owner) ? 'ignored' : 'new'
+    }
     const isNewer = entry.clock > known.clock
     if (known.owner === owner) {
       const isRemoved = entry.clock === known.clock && entry.state === gone && known.state !== gone
@@ -51,7 +70,6 @@ export class AwarenessTable<Owner extends AwarenessOwner> {
       const isSamePerson = known.idTag !== undefined && known.idTag === idTag
       if (!isNewer || !isSamePerson || entry.state === gone || this.#isFull(owner)) return 'ignored'
     }
-    this.#known.set(entry.client, { ...entry, owner, idTag })
     return 'new'
   }
 
@@ -71,6 +89,7 @@ export class AwarenessTable<Owner extends AwarenessOwner> {
     const ended: AwarenessEntry[] = []
     for (const known of this.#known.values()) {
       if (!known.owner || !isOwner(known.owner)) continue
+      this.#owned.delete(known.owner)
       known.owner = undefined
       if (known.state === gone) continue
       known.clock += 1
@@ -81,20 +100,8 @@ export class AwarenessTable<Owner extends AwarenessOwner> {
     return ended
   }
 
-  /** A client that belongs to nobody. */
-  #claim(owner: Owner, entry: Known<Owner>, known: Known<Owner> | undefined): 'new' | 'stale' | 'ignored' {
-    if (entry.state === gone) {
-      if (owner instanceof RemoteOwner) this.#remember(entry, known)
-      return 'ignored'
-    }
-    if (known && entry.clock <= known.clock) return 'stale'
-    if (this.#isFull(owner)) return 'ignored'
-    this.#known.set(entry.client, entry)
-    return 'new'
-  }
-
   /** Another process has removed a client that was not known here. */
-  #remember(entry: Known<Owner>, known: Known<Owner> | undefined): void {
+  #remember(entry: AwarenessEntry, known: Known<Owner> | undefined): void {
     if (known && known.clock >= entry.clock) return
     this.#known.set(entry.client, { ...entry, owner: undefined, idTag: undefined })
     this.#forget()
@@ -102,9 +109,14 @@ export class AwarenessTable<Owner extends AwarenessOwner> {
 
   #isFull(owner: Owner): boolean {
     if (owner instanceof RemoteOwner) return false
-    let owned = 0
-    for (const known of this.#known.values()) if (known.owner === owner) owned += 1
-    return owned >= crdtLimits.awarenessClientsPerConnection
+    return (this.#owned.get(owner) ?? 0) >= crdtLimits.awarenessClientsPerConnection
+  }
+
+  #countOwned(owner: Owner | undefined, by: number): void {
+    if (!owner) return
+    const count = (this.#owned.get(owner) ?? 0) + by
+    if (count > 0) this.#owned.set(owner, count)
+    else this.#owned.delete(owner)
   }
 
   #forget(): void {

@@ -6,7 +6,7 @@ import { updateFrame } from '../socket/frames.ts'
 import { ThreadDied } from '../threads/document-thread.ts'
 import type { OpenDocument, Taken } from './open-document.ts'
 import type { Participant } from './participant.ts'
-import { type PendingUpdate, PendingUpdates } from './pending-updates.ts'
+import { type PendingUpdate, PendingUpdates, type SubmitOutcome } from './pending-updates.ts'
 
 interface Question {
   ask(): Promise<void>
@@ -70,16 +70,16 @@ export class DocumentSession {
     if (this.#participants.delete(participant)) this.awareness.leave(participant)
   }
 
-  /** Takes an update of a client; resolves when it is durable, or refused. */
-  submit(from: Participant, bytes: Uint8Array): Promise<void> {
-    return this.#submit({ from, writer: from.idTag, bytes, isTrusted: false }).then(() => undefined)
+  /** Takes an update of a client; resolves when it is durable, or refused. Answers whether it was new. */
+  async submit(from: Participant, bytes: Uint8Array): Promise<boolean> {
+    return (await this.#submit({ from, writer: from.idTag, bytes, isTrusted: false })) === 'new'
   }
 
   /** The same for a change that was made here, which is bounded by the quota alone; false where that has no room. */
   async write(writer: IdTag | undefined, bytes: Uint8Array): Promise<boolean> {
     const outcome = await this.#submit({ from: undefined, writer, bytes, isTrusted: true })
     if (outcome === 'failed') throw new Error('the document was not stored')
-    return outcome === 'done'
+    return outcome !== 'refused'
   }
 
   /** Asks about the committed state. Undefined when what was sent cannot be read. */
@@ -131,9 +131,9 @@ export class DocumentSession {
     this.#fail(new DocumentGone())
   }
 
-  #submit(sent: Omit<PendingUpdate, 'deaths' | 'settle'>): Promise<'done' | 'refused' | 'failed'> {
+  #submit(sent: Omit<PendingUpdate, 'deaths' | 'settle'>): Promise<SubmitOutcome> {
     if (this.#isEnded) return Promise.resolve('failed')
-    const { promise, resolve } = Promise.withResolvers<'done' | 'refused' | 'failed'>()
+    const { promise, resolve } = Promise.withResolvers<SubmitOutcome>()
     this.#pending.add({ ...sent, settle: resolve })
     this.#work()
     return promise
@@ -194,7 +194,7 @@ export class DocumentSession {
       const outcome = outcomes[at]
       if (outcome === 'malformed') waiting.from?.noteMistake()
       if (outcome === 'full') waiting.from?.close('full')
-      waiting.settle(outcome === 'new' || outcome === 'known' ? 'done' : 'refused')
+      waiting.settle(outcome === 'new' || outcome === 'known' ? outcome : 'refused')
     }
     for (const participant of written) participant.noteWritten()
     if (this.#document.isBehind) this.#isBehind = true

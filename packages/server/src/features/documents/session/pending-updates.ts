@@ -2,13 +2,16 @@ import type { ThreadDied } from '../threads/document-thread.ts'
 import type { SentUpdate } from './open-document.ts'
 import type { Participant } from './participant.ts'
 
+/** What became of an update. `known`: it had nothing new. */
+export type SubmitOutcome = 'new' | 'known' | 'refused' | 'failed'
+
 /** An update that is not stored yet. */
 export interface PendingUpdate extends SentUpdate {
   /** Undefined for what was not sent over a socket. */
   readonly from: Participant | undefined
   /** How many threads died while they applied it, with others or alone. */
   deaths: number
-  settle(outcome: 'done' | 'refused' | 'failed'): void
+  settle(outcome: SubmitOutcome): void
 }
 
 // Of one commit.

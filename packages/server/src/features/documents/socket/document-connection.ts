@@ -1,6 +1,8 @@
 import { crdtLimits, type IdTag, type SocketClose } from '@kith/protocol'
 import type { FileVisit, LiveFile } from '#features/files/index.ts'
 import type { Clock } from '#lib/clock.ts'
+import { Pace } from '#lib/pace.ts'
+import { AwarenessPace } from '../awareness/awareness-pace.ts'
 import { stampState } from '../awareness/awareness-state.ts'
 import type { DocumentSession } from '../session/document-session.ts'
 import type { Participant } from '../session/participant.ts'
@@ -31,7 +33,10 @@ const maxWaitingBytes = 1024 ** 2
 export class DocumentConnection implements Participant {
   readonly idTag: IdTag | undefined
   readonly #deps: ConnectionDeps
-  readonly #pace: AwarenessPace
+  readonly #awareness: AwarenessPace
+  readonly #edits: Pace
+  #isDueAtMs = 0
+  #hasEnded = false
   #waitingUpdates = 0
   #waitingBytes = 0
   #unreadBytes = 0
@@ -42,7 +47,12 @@ export class DocumentConnection implements Participant {
   constructor(deps: ConnectionDeps) {
     this.#deps = deps
     this.idTag = deps.live.idTag
-    this.#pace = new AwarenessPace(deps.clock, (entries) => this.#show(entries))
+    const { editBytesPerMinute, leastEditBytes } = crdtLimits
+    this.#edits = new Pace(deps.clock, editBytesPerMinute / leastEditBytes)
+    this.#awareness = new AwarenessPace(deps.clock, {
+      isNews: (entry) => deps.session.awareness.isNews(this, entry),
+      onTurn: (entries) => this.#show(entries),
+    })
   }
 
   /** Sends step 1 and the awareness states. */
@@ -56,6 +66,9 @@ export class DocumentConnection implements Participant {
 
   async receive(bytes: Uint8Array): Promise<void> {
     if (this.#unreadBytes > maxWaitingBytes) await this.#lastUnread
+    if (this.#isDueAtMs > this.#deps.clock.now()) await this.#turn()
+    // What came meanwhile would be shown for ever.
+    if (this.#hasEnded) return
     const frame = readFrame(bytes)
     switch (frame?.kind) {
       case undefined:
@@ -66,8 +79,7 @@ export class DocumentConnection implements Participant {
       case 'update':
         return await this.#write(frame.update)
       case 'awareness':
-        this.#pace.take(frame.entries)
-        return
+        return this.#awareness.take(frame.entries)
       case 'queryAwareness':
         return await this.#deps.socket.answer(awarenessFrame(this.#deps.session.awareness.entries))
     }
@@ -99,7 +111,8 @@ export class DocumentConnection implements Participant {
 
   /** The socket is gone. */
   end(): void {
-    this.#pace.end()
+    this.#hasEnded = true
+    this.#awareness.end()
     this.#deps.session.leave(this)
     this.#deps.live.close()
   }
@@ -131,14 +144,24 @@ export class DocumentConnection implements Participant {
     }
     this.#isTold = false
     // A copy: a view would transfer the whole buffer of the socket to the thread.
-    const stored = session.submit(this, update.slice()).finally(() => {
+    const stored = session.submit(this, update.slice()).then((isNew) => {
       this.#waitingUpdates -= 1
       this.#waitingBytes -= update.length
+      if (isNew) this.#charge(update.length)
     })
     this.#lastStored = stored
     this.#waitingUpdates += 1
     this.#waitingBytes += update.length
     if (this.#waitingUpdates >= maxWaitingUpdates || this.#waitingBytes >= maxWaitingBytes) await stored
+  }
+
+  #charge(bytes: number): void {
+    const waitMs = this.#edits.take(Math.max(1, Math.ceil(bytes / crdtLimits.leastEditBytes)))
+    this.#isDueAtMs = this.#deps.clock.now() + waitMs
+  }
+
+  #turn(): Promise<void> {
+    return new Promise((resolve) => this.#deps.clock.wakeAt(this.#isDueAtMs, resolve))
   }
 
   #show(entries: readonly AwarenessEntry[]): void {
@@ -153,47 +176,5 @@ export class DocumentConnection implements Participant {
     }
     const stale = this.#deps.session.awareness.take(this, shown)
     if (stale.length > 0) this.#deps.socket.send(awarenessFrame(stale))
-  }
-}
-
-/** Passes on so many messages of awareness in a second; of further ones it keeps the last state of each client for the next second. */
-class AwarenessPace {
-  readonly #clock: Clock
-  readonly #onTurn: (entries: readonly AwarenessEntry[]) => void
-  // Bound: what one connection may have.
-  readonly #late = new Map<number, AwarenessEntry>()
-  #second = 0
-  #taken = 0
-  #callOff: (() => void) | undefined
-
-  constructor(clock: Clock, onTurn: (entries: readonly AwarenessEntry[]) => void) {
-    this.#clock = clock
-    this.#onTurn = onTurn
-  }
-
-  take(entries: readonly AwarenessEntry[]): void {
-    const second = Math.floor(this.#clock.now() / 1000)
-    if (second !== this.#second) {
-      this.#second = second
-      this.#taken = 0
-    }
-    this.#taken += 1
-    if (this.#taken <= crdtLimits.awarenessPerSecond && !this.#callOff) {
-      this.#onTurn(entries)
-      return
-    }
-    for (const entry of entries)
-      if (this.#late.has(entry.client) || this.#late.size < crdtLimits.awarenessClientsPerConnection)
-        this.#late.set(entry.client, entry)
-    this.#callOff ??= this.#clock.wakeAt((second + 1) * 1000, () => {
-      this.#callOff = undefined
-      const late = [...this.#late.values()]
-      this.#late.clear()
-      this.#onTurn(late)
-    })
-  }
-
-  end(): void {
-    this.#callOff?.()
   }
 }

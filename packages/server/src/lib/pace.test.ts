@@ -13,6 +13,12 @@ test('so many may come at once, and then each when its time has come', () => {
   expect(Array.from({ length: 61 }, () => pace.take()).filter(Boolean)).toEqual([1000])
 })
 
+test('some may be taken together', () => {
+  const clock = new TestClock()
+  const pace = new Pace(clock, 60)
+  expect([pace.take(50), pace.take(12), pace.take(3)]).toEqual([0, 2000, 5000])
+})
+
 test('nobody has to wait for longer than a minute', () => {
   const clock = new TestClock()
   const pace = new Pace(clock, 60)

@@ -1,4 +1,4 @@
-import type { Clock } from '#lib/clock.ts'
+import type { Clock } from './clock.ts'
 
 const minuteMs = 60_000
 
@@ -16,13 +16,13 @@ export class Pace {
     this.#atMs = clock.now()
   }
 
-  /** Takes one; answers in how many milliseconds its time comes. A debt grows to no more than a minute. */
-  take(): number {
+  /** Takes some; answers in how many milliseconds their time comes. A debt grows to no more than a minute. */
+  take(count = 1): number {
     const nowMs = this.#clock.now()
     const gained = (Math.max(0, nowMs - this.#atMs) * this.#perMinute) / minuteMs
     this.#atMs = nowMs
     this.#left = Math.min(this.#perMinute, this.#left + gained)
-    this.#left = Math.max(-this.#perMinute, this.#left - 1)
+    this.#left = Math.max(-this.#perMinute, this.#left - count)
     return this.#left >= 0 ? 0 : Math.ceil((-this.#left * minuteMs) / this.#perMinute)
   }
 }
