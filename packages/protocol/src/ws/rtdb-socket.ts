@@ -18,6 +18,9 @@ export const rtdbLimits = {
   segments: 16,
   segmentCharacters: 128,
   documentBytes: 1024 ** 2,
+  /** Different names of members, at every level of a document, and of one operation of a long transaction. Parsing an object
+   * takes its time for each new name, and everybody else waits. */
+  documentNames: 20_000,
   databaseBytes: 1024 ** 3,
   operations: 500,
   /** Of a request that is no transaction, and of any of a client that may not write. */

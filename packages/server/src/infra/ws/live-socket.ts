@@ -36,6 +36,8 @@ const refusalDelayMs = 1000
 // Received messages that are not handled yet. Above the bound reading is paused; one read of the system may bring some more.
 const maxUnhandled = 64
 const maxUnhandledBytes = 1024 ** 2
+// Receiving a longer message takes most of a turn of the event loop, and it is handled in the next one.
+const maxBytesOfTurn = 1024 ** 2
 // How long a client may take to answer a close frame.
 const goodbyeMs = 5000
 
@@ -219,8 +221,9 @@ export class LiveSocket {
   async #handle(message: Buffer): Promise<void> {
     this.#unhandledBytes -= message.length
     try {
+      if (message.length > maxBytesOfTurn) await new Promise(setImmediate)
       const isText = this.#options.contract.frames === 'text'
-      await this.#handler?.receive(isText ? message.toString('utf8') : message)
+      if (this.isOpen) await this.#handler?.receive(isText ? message.toString('utf8') : message)
     } finally {
       this.#reception.handled(message.length)
     }

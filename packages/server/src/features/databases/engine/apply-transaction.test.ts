@@ -262,6 +262,18 @@ eachDialect('Operations', (open) => {
     await expect(lab.write(operation)).rejects.toEqual(failure(code))
   })
 
+  test('leave a document with 20 000 different names of members at most', async () => {
+    const lab = await openDatabaseLab(open)
+    const named = (prefix: string, count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [`${prefix}${at}`, { x: 1, y: 2 }]))
+    await lab.write({ type: 'replace', path: 'a/1', data: named('a', 19_997) })
+    await lab.write({ type: 'update', path: 'a/1', data: { z: 1 } })
+    await expect(lab.write({ type: 'update', path: 'a/1', data: { q: 1 } })).rejects.toEqual(failure(413))
+    const list = Array.from({ length: 3 }, () => named('b', 10_000))
+    await lab.write({ type: 'replace', path: 'a/2', data: { list } })
+    expect(await lab.get('a/2')).toEqual({ id: '2', list })
+  })
+
   test('touch 64 MiB of documents at most', async () => {
     const lab = await openDatabaseLab(open)
     const paths = Array.from({ length: 66 }, (_, at) => `a/${at}`)

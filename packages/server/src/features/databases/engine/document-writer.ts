@@ -2,7 +2,7 @@ import { type FileId, type RtdbOperationResult, rtdbLimits } from '@kith/protoco
 import type { Writer } from '#infra/db/index.ts'
 import type { DocumentChange } from './database.ts'
 import { deleteDocument, findDocument, putDocument } from './document-store.ts'
-import { documentText } from './document-text.ts'
+import { assertStorable, documentText } from './document-text.ts'
 import { EventLoopTurns } from './event-loop-turns.ts'
 import { changeEntries, type FieldIndex } from './index-store.ts'
 import { changedKeys, loggedText } from './logged-change.ts'
@@ -12,7 +12,7 @@ import type { PreparedOperation } from './prepare-operations.ts'
 import { RtdbFailure } from './rtdb-failure.ts'
 import { collectionKey, compareKept, entryKeys, sortableText } from './sort-keys.ts'
 import { TransactionQueries } from './transaction-query.ts'
-import { type JsonObject, memberOf } from './values.ts'
+import { type JsonObject, memberOf, plainObject, type ReadDocument } from './values.ts'
 
 /** What the documents of one transaction may weigh together, those before and those after it. */
 const maxDocumentBytes = 64 * 1024 ** 2
@@ -88,8 +88,11 @@ export class DocumentWriter {
 
   async find(path: RtdbPath): Promise<FoundDocument | undefined> {
     const found = await findDocument(this.#tx, { fileId: this.#fileId, path: path.parent }, path.id)
-    this.#touch(found?.size ?? 0)
-    return found && { data: JSON.parse(found.text) as JsonObject, size: found.size }
+    if (!found) return undefined
+    this.#touch(found.size)
+    const data = JSON.parse(found.text) as JsonObject
+    await this.#turns.giveWay()
+    return { data, size: found.size }
   }
 
   /** Puts a document in the place of what is there, or removes that. */
@@ -103,27 +106,37 @@ export class DocumentWriter {
     await this.#turns.giveWay()
     const keys = changedKeys(before?.data ?? {}, data ?? {})
     if (before && data ? keys.length === 0 : before === data) return
-    const was = before ? { before: { id, ...before.data } } : {}
+    await this.#turns.giveWay()
     if (data) {
+      assertStorable(data)
+      await this.#turns.giveWay()
       const { text, size } = documentText(data)
       this.#touch(size)
       await this.#turns.giveWay()
       await putDocument(this.#tx, at, { id, text, size })
       this.bytes += weightOf(path, size)
-      const action = before ? 'update' : 'create'
-      this.#note({ action, path: path.text, ...was, after: { id, ...data }, keys }, text)
+      await this.#note({ action: before ? 'update' : 'create', path, keys }, before?.data, { data, text })
     } else {
       await deleteDocument(this.#tx, at, id)
-      this.#note({ action: 'delete', path: path.text, ...was, keys }, undefined)
+      await this.#note({ action: 'delete', path, keys }, before?.data)
     }
     if (before) this.bytes -= weightOf(path, before.size)
-    await this.#turns.giveWay()
     await this.#changeIndexes(path, before?.data, data)
   }
 
-  #note(change: DocumentChange, afterText: string | undefined): void {
+  async #note(
+    { action, path, keys }: Pick<DocumentChange, 'action' | 'keys'> & { readonly path: RtdbPath },
+    before: JsonObject | undefined,
+    after?: { readonly data: JsonObject; readonly text: string },
+  ): Promise<void> {
+    const was = before && { before: withId(path.id, before) }
+    await this.#turns.giveWay()
+    const is = after && { after: withId(path.id, after.data) }
+    await this.#turns.giveWay()
+    const change: DocumentChange = { action, path: path.text, ...was, ...is, keys }
     this.changes.push(change)
-    this.#logTexts.push(loggedText(change, afterText))
+    this.#logTexts.push(loggedText(change, after?.text))
+    await this.#turns.giveWay()
   }
 
   #dataOf(operation: PreparedOperation, before: JsonObject | undefined): Promise<JsonObject> {
@@ -172,6 +185,12 @@ export class DocumentWriter {
     if (this.#computedBytes > maxComputedBytes && !this.#isUnbounded)
       throw new RtdbFailure(413, 'This transaction computes and indexes too much')
   }
+}
+
+function withId(id: string, data: JsonObject): ReadDocument {
+  const document = plainObject({ id })
+  for (const name of Object.keys(data)) document[name] = data[name]
+  return document as ReadDocument
 }
 
 function missingFrom(keys: readonly string[], others: readonly string[]): string[] {

@@ -38,7 +38,9 @@ export function documentChange({ action, path, keys, was, after }: LoggedChange)
 
 /** The top-level fields that two states of a document differ in, without `id`. */
 export function changedKeys(before: JsonObject, after: JsonObject): string[] {
-  const names = new Set([...Object.keys(before), ...Object.keys(after)])
-  names.delete('id')
-  return [...names].filter((name) => !isSameValue(memberOf(before, name), memberOf(after, name)))
+  const isChanged = (name: string) =>
+    name !== 'id' && !isSameValue(memberOf(before, name), memberOf(after, name))
+  const changed = Object.keys(before).filter(isChanged)
+  for (const name of Object.keys(after)) if (!Object.hasOwn(before, name) && name !== 'id') changed.push(name)
+  return changed
 }

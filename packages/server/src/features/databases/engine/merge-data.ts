@@ -2,6 +2,9 @@ import { type ComputeContext, computeValue, hasComputed } from './computed-value
 import { RtdbFailure } from './rtdb-failure.ts'
 import { isJsonObject, type JsonObject, maxDepth, memberOf, plainObject } from './values.ts'
 
+// A turn of the event loop is asked for after so many members.
+const membersAtOnce = 500
+
 /** Everything but the queries of a computation: they need the transaction. */
 export type DataContext = Pick<ComputeContext, 'now' | 'query' | 'spend' | 'giveWay'>
 
@@ -9,7 +12,8 @@ export type DataContext = Pick<ComputeContext, 'now' | 'query' | 'spend' | 'give
 export async function newData(context: DataContext, data: JsonObject): Promise<JsonObject> {
   const made = plainObject()
   const values = { ...context, fieldOf: (name: string) => plainMember(data, name) }
-  for (const name of Object.keys(data)) {
+  for (const [at, name] of Object.keys(data).entries()) {
+    if (at % membersAtOnce === 0) await context.giveWay()
     if (name === 'id') continue
     const value = hasComputed(data[name]) ? await computeValue(values, data[name], undefined) : data[name]
     if (value !== undefined) made[name] = value
@@ -28,7 +32,8 @@ export async function mergedData(
   const fieldOf = (name: string) => plainMember(data, name) ?? memberOf(before, name)
   const values = { ...context, fieldOf }
   const own = new Set<object>()
-  for (const name of Object.keys(data)) {
+  for (const [at, name] of Object.keys(data).entries()) {
+    if (at % membersAtOnce === 0) await context.giveWay()
     const steps = name.split('.')
     if (steps.length > maxDepth || steps.includes(''))
       throw new RtdbFailure(400, 'A field that reaches inside has a name before and behind each dot')

@@ -14,6 +14,8 @@ export interface ValueSpan extends Span {
   readonly levels: number
   /** It has no more values than this, those inside of others included. */
   readonly values: number
+  /** Different names of members, up to one more than `mostNames`. */
+  readonly names: number
 }
 
 // Others are let in after so many characters, if it is time.
@@ -27,12 +29,14 @@ const [openBracket, closeBracket, openBrace, closeBrace] = [91, 93, 123, 125]
 export class JsonScanner {
   readonly #text: string
   readonly #turns: Turns
+  readonly #mostNames: number
   #at = 0
   #pauseAt = charactersAtOnce
 
-  constructor(text: string, turns: Turns) {
+  constructor(text: string, turns: Turns, { mostNames = 0 } = {}) {
     this.#text = text
     this.#turns = turns
+    this.#mostNames = mostNames
   }
 
   /** The members of the object that the text is, `limit` at most; undefined when it is none. */
@@ -96,6 +100,7 @@ export class JsonScanner {
     const from = this.#at
     const text = this.#text
     const value = { levels: 0, values: 1 }
+    const names = new NameCount(text, this.#mostNames)
     let depth = 0
     let isInString = false
     for (; this.#at < text.length; this.#at += 1) {
@@ -103,9 +108,14 @@ export class JsonScanner {
       const code = text.charCodeAt(this.#at)
       if (isInString) {
         if (code === backslash) this.#at += 1
-        else if (code === quote) isInString = false
-      } else if (code === quote) isInString = true
-      else if (code === openBracket || code === openBrace) {
+        else if (code === quote) {
+          isInString = false
+          names.endText(this.#at)
+        }
+      } else if (code === quote) {
+        isInString = true
+        names.beginText(this.#at)
+      } else if (code === openBracket || code === openBrace) {
         depth += 1
         value.values += 1
         if (depth > value.levels) value.levels = depth
@@ -115,13 +125,49 @@ export class JsonScanner {
       } else if (code === comma) {
         if (depth === 0) break
         value.values += 1
-      } else if (code === colon && depth === 0) break
+      } else if (code === colon) {
+        if (depth === 0) break
+        names.note()
+      }
     }
-    return { from, to: this.#at, ...value }
+    return { from, to: this.#at, ...value, names: names.count }
   }
 
   async #pause(): Promise<void> {
     this.#pauseAt = this.#at + charactersAtOnce
     await this.#turns.giveWay()
+  }
+}
+
+/** Counts the different names of members, up to one more than there may be. */
+class NameCount {
+  readonly #text: string
+  readonly #most: number
+  // Bound: one more than `#most`.
+  readonly #names = new Set<string>()
+  #from = 0
+  #to = 0
+
+  constructor(text: string, most: number) {
+    this.#text = text
+    this.#most = most
+  }
+
+  get count(): number {
+    return this.#names.size
+  }
+
+  beginText(at: number): void {
+    this.#from = at
+  }
+
+  endText(at: number): void {
+    this.#to = at
+  }
+
+  /** The last text was a name: a colon follows. Where several do, it is looked at once. */
+  note(): void {
+    if (this.#names.size <= this.#most) this.#names.add(this.#text.slice(this.#from, this.#to))
+    this.#from = this.#to
   }
 }

@@ -6,9 +6,11 @@ import { longObjectOf, objectOf } from './parse-json.ts'
 
 const bounds = {
   ...{ list: 'list', elements: 50, elementCharacters: 10_000, otherCharacters: 100_000 },
-  ...{ elementLevels: 10, elementValues: 1000, listValues: 1500 },
+  ...{ elementLevels: 10, elementValues: 1000, elementNames: 400, listValues: 1500 },
   isElement: (value: unknown) => value !== 'refused',
 }
+
+const named = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}`, 0]))
 
 async function parsed(text: string): Promise<unknown> {
   const read = await longObjectOf(text, bounds)
@@ -80,6 +82,14 @@ describe('A long message', () => {
     ['values', JSON.stringify({ list: [Array(999).fill(0)] }), undefined],
     ['values', JSON.stringify({ list: [Array(1001).fill(0)] }), 'values'],
     ['values, of objects', JSON.stringify({ list: [Array(600).fill({})] }), 'values'],
+    ['names', JSON.stringify({ list: [named(400)] }), undefined],
+    ['names', JSON.stringify({ list: [{ a: [named(400)], f0: 0 }] }), 'names'],
+    [
+      'names, of which the same do not count',
+      JSON.stringify({ list: [Array(2).fill(named(300))] }),
+      undefined,
+    ],
+    ['names, not texts beside them', JSON.stringify({ list: [Object.keys(named(900))] }), undefined],
     ['values in all', JSON.stringify({ list: Array(2).fill(Array(900).fill(0)) }), 'values'],
     ['brackets of texts, which do not count', `{"list":["${'[,\\"'.repeat(1500)}"]}`, undefined],
   ])('has bounded %s in its elements', async (_, text, excess) => {
@@ -97,7 +107,7 @@ describe('A long message', () => {
     const turns = { pauses: 0, giveWay: async () => Boolean(++turns.pauses) }
     const scanner = new JsonScanner(text, turns)
     const [list] = (await scanner.members(9)) ?? []
-    expect(list?.value).toEqual({ from: 8, to: text.length - 1, levels: 1, values: 2 })
+    expect(list?.value).toEqual({ from: 8, to: text.length - 1, levels: 1, values: 2, names: 0 })
     expect(turns.pauses).toBeGreaterThanOrEqual(Math.floor(text.length / (64 * 1024)))
   })
 })

@@ -19,6 +19,7 @@ interface Bounds {
   readonly elementCharacters: number
   readonly elementLevels: number
   readonly elementValues: number
+  readonly elementNames: number
   /** Of all of them together. */
   readonly listValues: number
   /** Looks at an element right after it was parsed; false when the others need not be parsed. */
@@ -28,7 +29,7 @@ interface Bounds {
 }
 
 /** Why not all of a text is among the members: the first reason that was found. */
-type Excess = 'characters' | 'levels' | 'values' | 'element'
+type Excess = 'characters' | 'levels' | 'values' | 'names' | 'element'
 
 /** What could be read of a long text. */
 export interface LongObject {
@@ -42,7 +43,7 @@ const maxMembers = 64
 /** The object that a long text is, parsed in turns of the event loop. Undefined when it is no JSON or no object. */
 export async function longObjectOf(text: string, bounds: Bounds): Promise<LongObject | undefined> {
   const turns = new EventLoopTurns()
-  const scanner = new JsonScanner(text, turns)
+  const scanner = new JsonScanner(text, turns, { mostNames: bounds.elementNames })
   const spans = await scanner.members(maxMembers)
   if (!spans) return undefined
   // Names such as `__proto__` are plain.
@@ -102,6 +103,7 @@ function excessOf(spans: readonly ValueSpan[], bounds: Bounds): Excess | undefin
   for (const span of spans) {
     if (lengthOf(span) > bounds.elementCharacters) return 'characters'
     if (span.levels > bounds.elementLevels) return 'levels'
+    if (span.names > bounds.elementNames) return 'names'
     values += span.values
     if (span.values > bounds.elementValues || values > bounds.listValues) return 'values'
   }

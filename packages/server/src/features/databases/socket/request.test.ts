@@ -5,6 +5,8 @@ import { isLongRequest, parseLongRequest, parseRequest } from './request.ts'
 
 const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
 const members = (count: number) => `{${Array.from({ length: count }, (_, at) => `"${at}":0`)}}`
+/** With two values each. */
+const objects = (count: number) => `[${Array(count).fill('{"a":0}')}]`
 
 describe('a request', () => {
   test.each([
@@ -100,8 +102,9 @@ describe('a request', () => {
   test.each([
     ['an operation has more than 98 levels', 'levels', [nested(99)]],
     ['an operation has very many levels', 'levels', [nested(1_500_000)]],
-    ['an operation has too many members', 'values', [members(rtdbLimits.operationValues)]],
-    ['its operations have too many values together', 'values', Array(11).fill(members(95_000))],
+    ['an operation has too many values', 'values', [objects(rtdbLimits.operationValues / 2)]],
+    ['its operations have too many values together', 'values', Array(11).fill(objects(47_500))],
+    ['an operation has too many names', 'names', [members(rtdbLimits.documentNames)]],
   ])('that is long is malformed where %s, before anything of it is parsed', async (_, bound, data) => {
     const operations = data.map((value) => `{"type":"replace","path":"a/b","data":{"v":${value}}}`)
     const text = `{"type":"transaction","operations":[{"type":"x"},${operations}],"id":1}`
@@ -110,7 +113,7 @@ describe('a request', () => {
   })
 
   test('may be long with a hundred thousand values in an operation', async () => {
-    const data = `{"v":${members(rtdbLimits.operationValues - 10)}}`
+    const data = `{"v":${objects(rtdbLimits.operationValues / 2 - 10)}}`
     const text = `{"type":"transaction","id":1,"operations":[{"type":"replace","path":"a/b","data":${data}}]}`
     expect(await parseLongRequest(text)).toEqual(parseRequest(text))
   })

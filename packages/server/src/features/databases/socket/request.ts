@@ -20,6 +20,7 @@ const maxDepth = 100
 
 const tooLong = `a request has at most ${rtdbLimits.requestCharacters} characters, and so has a transaction beside its operations, which have at most ${rtdbLimits.operationCharacters} each`
 const tooDeep = `a message has at most ${maxDepth} levels`
+const tooManyNames = `the members of an operation have at most ${rtdbLimits.documentNames} different names`
 const tooMany = `an operation has at most ${rtdbLimits.operationValues} values, and those of a transaction at most ${rtdbLimits.transactionValues}`
 
 /** Only transactions are long, and only of who may write. */
@@ -90,11 +91,17 @@ const operationBounds = {
   elementCharacters: rtdbLimits.operationCharacters,
   elementLevels: maxDepth - 2,
   elementValues: rtdbLimits.operationValues,
+  elementNames: rtdbLimits.documentNames,
   listValues: rtdbLimits.transactionValues,
   isElement: (operation: unknown) => operationCheck.Check(operation),
   otherCharacters: rtdbLimits.requestCharacters,
 }
-const refusals = { levels: tooDeep, values: tooMany, element: misfit('transaction') }
+const refusals = {
+  levels: tooDeep,
+  values: tooMany,
+  names: tooManyNames,
+  element: misfit('transaction'),
+}
 // Compiled when they are first needed, and bounded by the types of requests.
 const checks = new Map<RtdbRequestType, Validator>()
 

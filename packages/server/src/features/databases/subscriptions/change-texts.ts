@@ -13,15 +13,15 @@ export class ChangeTexts {
     delete: new Map<string, string>(),
   }
   readonly #members = new Map<string, string>()
-  readonly #changed: ReadonlySet<string>
+  #changed: ReadonlySet<string> | undefined
 
   constructor(change: DocumentChange) {
     this.change = change
-    this.#changed = new Set(change.keys)
   }
 
   /** Does it change one of these fields? */
   touches({ fields }: Selection): boolean {
+    this.#changed ??= new Set(this.change.keys)
     const [fewer, more] = fields.size < this.#changed.size ? [fields, this.#changed] : [this.#changed, fields]
     for (const field of fewer) if (more.has(field)) return true
     return false
@@ -42,9 +42,10 @@ export class ChangeTexts {
 
   /** `id` is shown in any case. */
   #data(document: ReadDocument, selection: Selection | undefined): string {
-    const names = selection ? new Set(['id', ...selection.fields]) : Object.keys(document)
+    if (!selection) return JSON.stringify(document)
     const members: string[] = []
-    for (const name of names) if (Object.hasOwn(document, name)) members.push(this.#member(name, document))
+    for (const name of new Set(['id', ...selection.fields]))
+      if (Object.hasOwn(document, name)) members.push(this.#member(name, document))
     return `{${members.join(',')}}`
   }
 

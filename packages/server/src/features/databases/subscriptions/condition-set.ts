@@ -11,6 +11,9 @@ interface FieldBuckets<Listener> {
   readonly element: Buckets<Listener>
 }
 
+// To list the fields of a document takes longer than to look for so many.
+const fewFields = 64
+
 /** Listeners of one place by a value that their filter asks for. Bound: the subscriptions that may be open. */
 export class ConditionSet<Listener extends { readonly filter: RtdbFilter | undefined }> {
   readonly #unconditional = new Set<Listener>()
@@ -72,8 +75,9 @@ export class ConditionSet<Listener extends { readonly filter: RtdbFilter | undef
     }
   }
 
-  /** The shorter of two lists: a document may have as many fields as it likes, and so may filters. */
+  /** The shorter of two lists: a document may have many fields, and so may filters. */
   #askedFields(document: Fields): Iterable<string> {
+    if (this.#fields.size <= fewFields) return this.#fields.keys()
     const fields = Object.keys(document)
     return fields.length < this.#fields.size ? fields : this.#fields.keys()
   }

@@ -80,6 +80,7 @@ export class Subscriptions {
         else await tellAll(view, turns, { seq, event: view.eventOf(texts) })
         if (turns.isOver) await turns.giveWay()
       }
+      await turns.giveWay()
     }
     for (const [view, ofView] of ofGroups)
       await tellAll(view, turns, { seq, event: view.eventOf({ seq, changes: ofView }) })
