@@ -1,18 +1,27 @@
 import { readFileSync } from 'node:fs'
-import { connectDocument } from '@kith/client/crdt'
+import { connectDocument, type SocketLike } from '@kith/client/crdt'
 import { connectDatabase } from '@kith/client/rtdb'
 import { createAction, createFile, listFiles } from '@kith/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
 import { TestServer } from '#harness/test-server.ts'
 import { example as databases } from './client-examples/databases.ts'
 import { example as documents } from './client-examples/documents.ts'
 import { example as endpoints } from './client-examples/endpoints.ts'
 import { example as events } from './client-examples/events.ts'
 import type { Given } from './client-examples/given.ts'
+import { example as sharing } from './client-examples/sharing.ts'
 
 const home = 'home.localhost'
+const visitor = 'visitor.localhost'
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
 const blocks = [...read('../../../client/README.md').matchAll(/^## (\w+)\n```ts\n(.*?)^```/gms)]
+
+/** Not every resolver knows names below `localhost`. */
+function connect(url: string): SocketLike {
+  const { host, port, pathname, search } = new URL(url)
+  return new WebSocket(`ws://127.0.0.1:${port}${pathname}${search}`, { headers: { host } }) as SocketLike
+}
 
 /** Without what the formatter decides. */
 const bare = (code: string) => code.replaceAll(/[\s;]+/g, '').replaceAll(/,(?=[)\]}])/g, '')
@@ -38,6 +47,7 @@ describe('the examples of the README', () => {
   beforeAll(async () => {
     server = await TestServer.start()
     token = await server.signIn(home)
+    await server.createTenant(visitor)
   })
   afterAll(async () => {
     for (const connected of closing) connected.close()
@@ -55,6 +65,13 @@ describe('the examples of the README', () => {
     const states: object[] = []
     const opened = await example({
       ...place,
+      alice: { ...place, idTag: home },
+      bob: {
+        idTag: visitor,
+        baseUrl: `http://${visitor}:${server.running.port}`,
+        token: await server.signIn(visitor),
+        ...{ connect },
+      },
       seenBefore: 0,
       show: (...items) => void shown.push(items),
       showState: (state) => void states.push(state),
@@ -83,6 +100,11 @@ describe('the examples of the README', () => {
     closing.push(other)
     await other.loaded()
     expect(`${other.doc.getText('body')}`).toBe('Hello')
+  })
+
+  test('sharing: what one adds is shown to the other', async () => {
+    const { shown } = await run(sharing)
+    await expect.poll(() => shown).toContainEqual([[expect.objectContaining({ title: 'Buy milk' })]])
   })
 
   test('databases: open tasks are shown, and the transaction is done', async () => {
