@@ -67,6 +67,7 @@ export const getUpload = contract({
   path: '/api/uploads/{uploadId}',
   tag,
   summary: 'The state of a resumable upload; HEAD answers the same in headers',
+  description: 'HEAD ends a PATCH of it that is still under way, and counts what that has brought.',
   auth: 'required',
   scope: 'read:files',
   guests: true,

@@ -3,6 +3,7 @@ import type { Database } from '#infra/db/index.ts'
 import type { PartialFiles } from '#infra/partials/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
+import type { ActiveUploads } from './active-uploads.ts'
 import { partialName, type ResumableUpload } from './upload.ts'
 import { findUpload } from './upload-store.ts'
 import { uploaderOf } from './uploader.ts'
@@ -36,4 +37,17 @@ export async function getUpload(deps: UploadReadDeps, question: UploadQuestion):
   if (upload.fileId !== undefined || recordedOffset === 0) return { ...upload, recordedOffset }
   const size = await deps.partials.size(partialName(tenant.tenantId, uploadId))
   return { ...upload, recordedOffset, offset: Math.min(recordedOffset, size) }
+}
+
+/** The same for a client that comes back to go on: a request of it that still hangs is ended first, and what that has brought
+ * counts. */
+export async function returnToUpload(
+  deps: UploadReadDeps & { readonly turns: ActiveUploads },
+  question: UploadQuestion,
+): Promise<FoundUpload> {
+  const { tenant, uploadId } = question
+  // Before anybody is interrupted.
+  await getUpload(deps, question)
+  using _turn = await deps.turns.take(partialName(tenant.tenantId, uploadId))
+  return await getUpload(deps, question)
 }

@@ -57,6 +57,9 @@ function patch(
 const look = (lab: FilesLab, path: string, sent: Sent = {}) =>
   lab.send('HEAD', path, { as: owner, headers: tus, ...sent })
 
+const arrived = (lab: FilesLab, path: string) =>
+  lab.partials.size(`${alice.tenantId}-${path.split('/').at(-1)}`)
+
 /** Begins a piece of ten bytes whose end does not come, and waits until its first four have arrived. */
 async function hangAfterFour(lab: FilesLab, path: string) {
   const headers = { ...tus, ...pieceType, 'upload-offset': '0', 'content-length': '10' }
@@ -66,8 +69,7 @@ async function hangAfterFour(lab: FilesLab, path: string) {
     request.once('error', () => resolve(undefined))
   })
   request.write('0123')
-  const name = `${alice.tenantId}-${path.split('/').at(-1)}`
-  while ((await lab.partials.size(name)) < 4) await new Promise(setImmediate)
+  while ((await arrived(lab, path)) < 4) await new Promise(setImmediate)
   return { request, ended }
 }
 
@@ -282,6 +284,24 @@ eachDialect('A resumable upload', (open) => {
     const { headers } = await patch(lab, path, 4, '456789')
     const bytes = await lab.send('GET', `/api/files/${headers['x-file-id']}`, { as: owner })
     expect(bytes.body.toString()).toBe('0123456789')
+  })
+
+  test('is ended by HEAD where it hangs, which tells what has arrived; GET leaves it alone', async () => {
+    const lab = await openLab()
+    const path = await begun(lab, 10)
+    const { request, ended } = await hangAfterFour(lab, path)
+    let hasEnded = false
+    void ended.then(() => {
+      hasEnded = true
+    })
+    expect((await lab.send('GET', path, { as: owner, headers: tus })).status).toBe(200)
+    expect((await look(lab, path, { as: identity(bobTag, alice) })).status).toBe(404)
+    request.write('4')
+    while ((await arrived(lab, path)) < 5) await new Promise(setImmediate)
+    expect(hasEnded).toBe(false)
+    expect((await look(lab, path)).headers['upload-offset']).toBe('5')
+    expect(await ended).toBe(409)
+    expect((await patch(lab, path, 5, '56789')).headers).toHaveProperty('x-file-id')
   })
 
   test('is not corrupted by requests at the same time', async () => {

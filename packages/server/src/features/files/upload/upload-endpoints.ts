@@ -11,7 +11,7 @@ import { Failure } from '#lib/failure.ts'
 import { type ContinueDeps, continueUpload } from './continue-upload.ts'
 import { createUpload } from './create-upload.ts'
 import { endUpload } from './end-upload.ts'
-import { getUpload } from './get-upload.ts'
+import { getUpload, returnToUpload } from './get-upload.ts'
 import type { ResumableUpload } from './upload.ts'
 import { uploadHeaders, uploadView } from './upload-view.ts'
 
@@ -28,9 +28,10 @@ export function uploadEndpoints(deps: ContinueDeps): Endpoint[] {
         headers: { ...(await headersOf(tenant.tenantId, upload)), location },
       })
     }),
-    bind(getContract, async ({ tenant, caller, headers, params: { uploadId } }) => {
+    bind(getContract, async ({ tenant, caller, headers, params: { uploadId }, isHead }) => {
       assertTus(headers)
-      const upload = await getUpload(deps, { tenant, caller, uploadId })
+      const question = { tenant, caller, uploadId }
+      const upload = isHead ? await returnToUpload(deps, question) : await getUpload(deps, question)
       return new Reshaped(uploadView(upload), { headers: await headersOf(tenant.tenantId, upload) })
     }),
     bind(continueContract, async ({ tenant, caller, headers, params: { uploadId }, body, signal }) => {
