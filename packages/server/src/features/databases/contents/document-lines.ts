@@ -1,6 +1,6 @@
 import type { FileId } from '@kith/protocol'
 import type { Reader } from '#infra/db/index.ts'
-import { EventLoopTurns } from '../engine/event-loop-turns.ts'
+import { EventLoopTurns } from '#lib/event-loop-turns.ts'
 import { type DocumentPlace, listPlaced } from '../engine/placed-documents-store.ts'
 import { isJsonObject, type JsonObject } from '../engine/values.ts'
 

@@ -1,5 +1,5 @@
 import { rtdbLimits } from '@kith/protocol'
-import type { EventLoopTurns } from './event-loop-turns.ts'
+import type { EventLoopTurns } from '#lib/event-loop-turns.ts'
 import type { CompiledFilter } from './filter.ts'
 import type { Candidate } from './find-candidates.ts'
 import { RtdbFailure } from './rtdb-failure.ts'

@@ -1,7 +1,7 @@
 import { compareTexts, type RtdbGroup } from '@kith/protocol'
+import { EventLoopTurns } from '#lib/event-loop-turns.ts'
 import { ExactSum } from '#lib/exact-sum.ts'
 import { type CompiledAggregate, groupsOf } from './aggregate.ts'
-import { EventLoopTurns } from './event-loop-turns.ts'
 import { Extremes, RunningExtremes } from './extremes.ts'
 import { sortInTurns } from './sort-in-turns.ts'
 import { type JsonObject, memberOf, plainObject } from './values.ts'

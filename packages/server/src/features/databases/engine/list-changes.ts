@@ -1,9 +1,9 @@
 import type { Reader } from '#infra/db/index.ts'
+import { EventLoopTurns } from '#lib/event-loop-turns.ts'
 import type { EngineDeps } from './apply-transaction.ts'
 import { listLogged } from './change-log-store.ts'
 import type { DatabaseKey, LoggedChanges } from './database.ts'
 import { findState } from './database-store.ts'
-import { EventLoopTurns } from './event-loop-turns.ts'
 
 /** What was done after a number. Incomplete: some of it is kept no longer, and nothing is told. */
 export type ChangeList =

@@ -1,5 +1,5 @@
 import { type RtdbOperation, rtdbLimits } from '@kith/protocol'
-import { EventLoopTurns } from './event-loop-turns.ts'
+import { EventLoopTurns } from '#lib/event-loop-turns.ts'
 import { newDocumentId } from './new-document-id.ts'
 import { parsePath, type RtdbPath } from './paths.ts'
 import { RtdbFailure } from './rtdb-failure.ts'

@@ -1,4 +1,4 @@
-import type { EventLoopTurns } from './event-loop-turns.ts'
+import type { EventLoopTurns } from '#lib/event-loop-turns.ts'
 
 const runLength = 500
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { RtdbAnswers } from '@kith/protocol'
-import { EventLoopTurns } from '../engine/event-loop-turns.ts'
+import { EventLoopTurns } from '#lib/event-loop-turns.ts'
 import type { RequestId } from './request.ts'
 
 /** The text of an answer. What has no value is left out: clients of this family throw away a message with `null` where a

@@ -1,4 +1,4 @@
-import type { EventLoopTurns } from '../engine/event-loop-turns.ts'
+import type { EventLoopTurns } from '#lib/event-loop-turns.ts'
 
 type Turns = Pick<EventLoopTurns, 'giveWay'>
 

@@ -1,4 +1,4 @@
-import { EventLoopTurns } from '../engine/event-loop-turns.ts'
+import { EventLoopTurns } from '#lib/event-loop-turns.ts'
 import { JsonScanner, type Span, type ValueSpan } from './json-scanner.ts'
 
 type Members = Readonly<Record<string, unknown>>

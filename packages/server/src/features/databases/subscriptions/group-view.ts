@@ -1,7 +1,7 @@
 import type { RtdbGroup } from '@kith/protocol'
+import { EventLoopTurns } from '#lib/event-loop-turns.ts'
 import { type CompiledAggregate, groupsOf } from '../engine/aggregate.ts'
 import type { LoggedChanges } from '../engine/database.ts'
-import { EventLoopTurns } from '../engine/event-loop-turns.ts'
 import { type CompiledFilter, compileFilter } from '../engine/filter.ts'
 import { GroupTotals } from '../engine/group-totals.ts'
 import { RtdbFailure } from '../engine/rtdb-failure.ts'

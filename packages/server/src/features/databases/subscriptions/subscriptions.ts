@@ -1,5 +1,5 @@
+import { EventLoopTurns } from '#lib/event-loop-turns.ts'
 import type { DocumentChange, LoggedChanges } from '../engine/database.ts'
-import { EventLoopTurns } from '../engine/event-loop-turns.ts'
 import { countConditions } from '../engine/filter.ts'
 import { ChangeTexts } from './change-texts.ts'
 import type { DocumentView } from './document-view.ts'

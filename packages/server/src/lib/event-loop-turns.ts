@@ -1,7 +1,7 @@
 // Others are held up for so long; a portion that is under way may come on top.
 const longestTurnMs = 8
 
-// Work that waits for its turn, over all databases of the process. Bounded by the requests that are being answered.
+// Work that waits for its turn, over all databases and sockets of the process. Bounded by the requests that are being answered.
 const waiting: (() => void)[] = []
 let isScheduled = false
 
