@@ -28,6 +28,9 @@ export const crdtLimits = {
   /** New edits of a connection; each counts for `leastEditBytes` or more. */
   editBytesPerMinute: 64 * 1024 ** 2,
   leastEditBytes: 1024,
+  /** Answers to a connection's steps 1 and queries; each counts for `leastAnswerBytes` or more. */
+  answerBytesPerMinute: 256 * 1024 ** 2,
+  leastAnswerBytes: 16 * 1024,
   awarenessStateBytes: 16 * 1024,
   /** New states of a connection. */
   awarenessPerSecond: 60,

@@ -33,6 +33,11 @@ export class EventLoopTurns {
     this.#isUrgent = isUrgent
   }
 
+  /** Begins work that nothing was waiting for before: it has not taken any time yet. */
+  begin(): void {
+    this.#startedMs = performance.now()
+  }
+
   /** Has it worked for so long that it has to give way? */
   get isOver(): boolean {
     return performance.now() - this.#startedMs >= longestTurnMs

@@ -1,6 +1,7 @@
 import { isClosedLate, type SocketClose, type SocketContract, socketCloses } from '@kith/protocol'
 import type { RawData, WebSocket } from 'ws'
 import type { Clock } from '#lib/clock.ts'
+import { EventLoopTurns } from '#lib/event-loop-turns.ts'
 import { Pace } from '#lib/pace.ts'
 import type { Answers } from './answers.ts'
 import { FrameWatch } from './frame-watch.ts'
@@ -14,8 +15,8 @@ export type Frame = string | Uint8Array
 export interface SocketHandler {
   /** One message after the other: the next comes when this one is done with. What it throws ends the socket (1011). */
   receive(frame: Frame): void | Promise<void>
-  /** Called once, when the socket is gone. */
-  gone?(): void
+  /** Called once, when the socket is gone, with what it has received and not handled; undefined where this side has closed it. */
+  gone?(unread: readonly Frame[] | undefined): void
 }
 
 interface LiveSocketOptions {
@@ -54,6 +55,7 @@ export class LiveSocket {
   readonly #openedAtMs: number
   readonly #messages: Pace
   readonly #controls: Pace
+  readonly #turns = new EventLoopTurns()
   readonly #sending: Sending
   readonly #reception: Reception
   readonly #unhandled: Buffer[] = []
@@ -106,7 +108,7 @@ export class LiveSocket {
   /** From now on messages are read. */
   handleWith(handler: SocketHandler): void {
     if (this.#isGone) {
-      handler.gone?.()
+      handler.gone?.(undefined)
       return
     }
     this.#handler = handler
@@ -198,8 +200,11 @@ export class LiveSocket {
 
   async #handleAll(): Promise<void> {
     this.#isHandling = true
+    this.#turns.begin()
     try {
       while (this.#unhandled.length > 0) {
+        // One read of the system brings thousands of short messages: others, and the end of this socket, wait meanwhile.
+        if (this.#turns.isOver) await this.#turns.giveWay()
         const waitMs = this.#messages.take(this.#weightOf(this.#unhandled[0]))
         if (waitMs > 0) await this.#wait(waitMs)
         const next = this.#unhandled.shift()
@@ -222,12 +227,15 @@ export class LiveSocket {
     this.#unhandledBytes -= message.length
     try {
       if (message.length > maxBytesOfTurn) await new Promise(setImmediate)
-      const isText = this.#options.contract.frames === 'text'
-      if (this.isOpen) await this.#handler?.receive(isText ? message.toString('utf8') : message)
+      if (this.isOpen) await this.#handler?.receive(this.#frameOf(message))
     } finally {
       this.#reception.handled(message.length)
     }
     if (!this.#isFull()) this.#readOn(unhandled)
+  }
+
+  #frameOf(message: Buffer): Frame {
+    return this.#options.contract.frames === 'text' ? message.toString('utf8') : message
   }
 
   #isFull(): boolean {
@@ -286,9 +294,10 @@ export class LiveSocket {
 
   #onGone(): void {
     this.#isGone = true
-    this.#unhandled.length = 0
+    const messages = this.#unhandled.splice(0)
+    const unread = this.#isClosing ? undefined : messages.map((message) => this.#frameOf(message))
     this.#reception.end()
-    this.#handler?.gone?.()
+    this.#handler?.gone?.(unread)
     this.#options.onGone()
   }
 }

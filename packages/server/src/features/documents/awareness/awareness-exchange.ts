@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import type { IdTag } from '@kith/protocol'
 import type { NodeBus } from '#infra/bus/index.ts'
 import type { Clock } from '#lib/clock.ts'
-import { type AwarenessEntry, awarenessFrame } from '../socket/frames.ts'
-import { type AwarenessOwner, AwarenessTable, RemoteOwner } from './awareness-table.ts'
+import { type AwarenessEntry, awarenessFrames } from '../socket/frames.ts'
+import { type AwarenessOwner, AwarenessTable, RemoteOwner, type Verdict } from './awareness-table.ts'
 
 export interface ExchangeDeps {
   readonly bus: NodeBus
@@ -40,15 +40,16 @@ interface Receiver {
 export class AwarenessExchange<Participant extends AwarenessOwner & Receiver> {
   readonly #deps: ExchangeDeps
   readonly #channel: string
-  readonly #tell: (frame: Uint8Array) => void
-  readonly #table = new AwarenessTable<Participant | RemoteOwner>()
+  readonly #tellAll: (frame: Uint8Array) => void
+  readonly #table: AwarenessTable<Participant | RemoteOwner>
   // Bounded by the processes of the server.
   readonly #remotes = new Map<string, RemoteOwner>()
 
   constructor(deps: ExchangeDeps, channel: string, tell: (frame: Uint8Array) => void) {
     this.#deps = deps
     this.#channel = channel
-    this.#tell = tell
+    this.#tellAll = tell
+    this.#table = new AwarenessTable(deps.clock)
   }
 
   get entries(): AwarenessEntry[] {
@@ -69,9 +70,13 @@ export class AwarenessExchange<Participant extends AwarenessOwner & Receiver> {
     return removed
   }
 
-  /** Does it say something that would be told to others, or answered? */
-  isNews(participant: Participant, entry: AwarenessEntry): boolean {
-    return this.#table.judge(participant, entry) !== 'ignored'
+  /** What `take` would make of it. */
+  judge(participant: Participant, entry: AwarenessEntry): Verdict {
+    return this.#table.judge(participant, entry)
+  }
+
+  isOwner(participant: Participant, client: number): boolean {
+    return this.#table.ownerOf(client) === participant
   }
 
   leave(participant: Participant): void {
@@ -99,7 +104,7 @@ export class AwarenessExchange<Participant extends AwarenessOwner & Receiver> {
       if (now - remote.heardAtMs < silentMs) continue
       this.#remotes.delete(remote.node)
       const ended = this.#table.release((owner) => owner === remote)
-      if (ended.length > 0) this.#tell(awarenessFrame(ended))
+      this.#tell(ended)
     }
   }
 
@@ -129,14 +134,15 @@ export class AwarenessExchange<Participant extends AwarenessOwner & Receiver> {
       if (result === 'new') news.push(entry)
       if (result === 'stale') removed.push(...this.#removalOf(entry))
     }
-    if (news.length > 0) this.#tell(awarenessFrame(news))
+    this.#tell(news)
     if (removed.length > 0) this.#publish({ removed })
   }
 
   /** Its client came back to this process, which did not know that others were told of its end. */
   #hearRemoved(entry: AwarenessEntry): void {
     const owner = this.#table.ownerUpTo(entry)
-    if (owner && !(owner instanceof RemoteOwner)) owner.send(awarenessFrame([entry]))
+    if (owner && !(owner instanceof RemoteOwner))
+      for (const frame of awarenessFrames([entry])) owner.send(frame)
   }
 
   #removalOf({ client }: AwarenessEntry): AwarenessEntry[] {
@@ -146,8 +152,13 @@ export class AwarenessExchange<Participant extends AwarenessOwner & Receiver> {
 
   #say(entries: readonly AwarenessEntry[], idTag: IdTag | undefined): void {
     if (entries.length === 0) return
-    this.#tell(awarenessFrame(entries))
+    this.#tell(entries)
     this.#publish({ states: entries.map((entry) => sendable({ ...entry, idTag })) })
+  }
+
+  #tell(entries: readonly AwarenessEntry[]): void {
+    if (entries.length === 0) return
+    for (const frame of awarenessFrames(entries)) this.#tellAll(frame)
   }
 
   #publish(content: Omit<Message, 'from'>): void {

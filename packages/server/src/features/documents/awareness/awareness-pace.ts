@@ -1,11 +1,18 @@
 import { crdtLimits } from '@kith/protocol'
 import type { Clock } from '#lib/clock.ts'
 import type { AwarenessEntry } from '../socket/frames.ts'
+import type { Verdict } from './awareness-table.ts'
 
 interface PaceDeps {
-  isNews(entry: AwarenessEntry): boolean
-  /** Takes states whose turn has come. */
+  judge(entry: AwarenessEntry): Verdict
+  /** The states as others may see them. */
+  stamp(entries: readonly AwarenessEntry[]): readonly AwarenessEntry[]
+  /** Does the connection have the client already? */
+  isOwn(client: number): boolean
+  /** Takes new states whose turn has come. */
   onTurn(entries: readonly AwarenessEntry[]): void
+  /** Takes states of clients that are told to be gone. */
+  onStale(entries: readonly AwarenessEntry[]): void
 }
 
 /** Passes on so many new states of a connection in a second; of more it keeps the last one of each client for the next second.
@@ -13,7 +20,7 @@ interface PaceDeps {
 export class AwarenessPace {
   readonly #clock: Clock
   readonly #deps: PaceDeps
-  // Bound: what one connection may have.
+  // Bound: what one connection may have, and as many that it may not have.
   readonly #late = new Map<number, AwarenessEntry>()
   #second = 0
   #states = 0
@@ -26,7 +33,15 @@ export class AwarenessPace {
   }
 
   take(entries: readonly AwarenessEntry[]): void {
-    const news = entries.filter((entry) => this.#deps.isNews(entry))
+    const said: AwarenessEntry[] = []
+    const stale = new Map<number, AwarenessEntry>()
+    for (const entry of entries) {
+      const verdict = this.#deps.judge(entry)
+      if (verdict === 'new') said.push(entry)
+      if (verdict === 'stale') stale.set(entry.client, entry)
+    }
+    if (stale.size > 0) this.#deps.onStale([...stale.values()])
+    const news = said.length > 0 ? this.#deps.stamp(said) : said
     if (news.length === 0) return
     if (!this.#callOff && this.#spend(news)) {
       this.#deps.onTurn(news)
@@ -41,11 +56,11 @@ export class AwarenessPace {
   }
 
   #putOff(entry: AwarenessEntry): void {
-    const late = this.#late.get(entry.client)
-    const hasRoom = late
-      ? late.clock <= entry.clock
-      : this.#late.size < crdtLimits.awarenessClientsPerConnection
-    if (hasRoom) this.#late.set(entry.client, entry)
+    const { client, clock } = entry
+    const late = this.#late.get(client)
+    const isLower = late !== undefined && late.clock > clock
+    const hasRoom = this.#late.size < crdtLimits.awarenessClientsPerConnection
+    if (!isLower && (late || hasRoom || this.#deps.isOwn(client))) this.#late.set(client, entry)
   }
 
   #catchUp(): void {

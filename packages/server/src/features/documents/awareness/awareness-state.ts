@@ -6,7 +6,12 @@ export const gone = 'null'
 /** A state as it may be shown to others: `user.idTag` says who was authenticated, and nothing of guests. `malformed` when
  * it is no JSON, `refused` when it is longer than allowed, or has a `user` that is no object. */
 export function stampState(state: string, idTag: IdTag | undefined): string | 'malformed' | 'refused' {
-  if (Buffer.byteLength(state) > crdtLimits.awarenessStateBytes) return 'refused'
+  const stamped = stamp(state, idTag)
+  // Numbers such as 1e20 grow when they are written anew.
+  return Buffer.byteLength(stamped) > crdtLimits.awarenessStateBytes ? 'refused' : stamped
+}
+
+function stamp(state: string, idTag: IdTag | undefined): string | 'malformed' | 'refused' {
   try {
     const value: unknown = JSON.parse(state)
     if (value === null) return gone

@@ -1,5 +1,6 @@
 import type { IdTag } from '@kith/protocol'
 import { describe, expect, test } from 'vitest'
+import { TestClock } from '#harness/test-clock.ts'
 import { stampState } from './awareness-state.ts'
 import { type AwarenessOwner, AwarenessTable, RemoteOwner } from './awareness-table.ts'
 
@@ -10,13 +11,13 @@ const leave = (table: AwarenessTable<AwarenessOwner>, owner: AwarenessOwner) =>
 
 describe('a client of awareness', () => {
   test('is known from its first clock on, also when that is 0', () => {
-    const table = new AwarenessTable()
+    const table = new AwarenessTable(new TestClock())
     expect(table.set(person('a'), entry(5, 0))).toBe('new')
     expect(table.entries).toEqual([entry(5, 0)])
   })
 
   test('is heard with a greater clock, or going with the same one', () => {
-    const table = new AwarenessTable()
+    const table = new AwarenessTable(new TestClock())
     const one = person('a')
     table.set(one, entry(5, 3))
     expect(table.set(one, entry(5, 3, '{"x":1}'))).toBe('ignored')
@@ -29,7 +30,7 @@ describe('a client of awareness', () => {
   })
 
   test('belongs to the connection that used it first', () => {
-    const table = new AwarenessTable()
+    const table = new AwarenessTable(new TestClock())
     const [first, thief, visitor] = [person('a'), person('b'), person()]
     table.set(first, entry(5, 0))
     for (const owner of [thief, visitor]) expect(table.set(owner, entry(5, 9, '"mine"'))).toBe('ignored')
@@ -37,14 +38,31 @@ describe('a client of awareness', () => {
     expect(table.entries).toEqual([entry(5, 0)])
   })
 
+  test('of an identity that is gone is kept for it for a minute, and that of a guest for nobody', () => {
+    const clock = new TestClock()
+    const table = new AwarenessTable(clock)
+    const [alice, guest, other] = [person('a'), person(), person('b')]
+    table.set(alice, entry(5, 3))
+    table.set(guest, entry(6, 3))
+    leave(table, alice)
+    leave(table, guest)
+    for (const taker of [guest, other]) expect(table.set(taker, entry(5, 9))).toBe('ignored')
+    expect(table.set(other, entry(6, 9))).toBe('new')
+    clock.advance(59_999)
+    expect(table.set(person('a'), entry(5, 9))).toBe('new')
+    table.release(({ idTag }) => idTag === 'a')
+    clock.advance(60_000)
+    expect(table.set(other, entry(5, 20))).toBe('new')
+  })
+
   test('of a guest goes to no other guest', () => {
-    const table = new AwarenessTable()
+    const table = new AwarenessTable(new TestClock())
     table.set(person(), entry(5, 0))
     expect(table.set(person(), entry(5, 9))).toBe('ignored')
   })
 
   test('goes on at another connection of the same identity, and the end of the old one says nothing', () => {
-    const table = new AwarenessTable()
+    const table = new AwarenessTable(new TestClock())
     const [dead, back] = [person('a'), person('a')]
     table.set(dead, entry(5, 3))
     expect(table.set(back, entry(5, 4, '{"x":1}'))).toBe('new')
@@ -55,7 +73,7 @@ describe('a client of awareness', () => {
   })
 
   test('does not change its owner by what others send back', () => {
-    const table = new AwarenessTable()
+    const table = new AwarenessTable(new TestClock())
     const [alice, hers, watcher] = [person('a'), person('a'), person('b')]
     table.set(alice, entry(5, 3))
     const others = [hers, watcher, person()]
@@ -78,7 +96,7 @@ describe('a client of awareness', () => {
   })
 
   test('that another process has removed is known as removed, whether it was known before or not', () => {
-    const table = new AwarenessTable()
+    const table = new AwarenessTable(new TestClock())
     const elsewhere = new RemoteOwner('elsewhere', 0)
     expect(table.set(elsewhere, entry(5, 4, 'null'))).toBe('ignored')
     expect(table.set(elsewhere, entry(5, 3, 'null'))).toBe('ignored')
@@ -89,18 +107,18 @@ describe('a client of awareness', () => {
     expect([table.ownerUpTo(entry(5, 4)), table.ownerUpTo(entry(5, 5))]).toEqual([undefined, back])
   })
 
-  test('goes with its connection, at the next clock, and is free then', () => {
-    const table = new AwarenessTable()
+  test('goes with its connection, at the next clock', () => {
+    const table = new AwarenessTable(new TestClock())
     const one = person('a')
     table.set(one, entry(5, 3))
     table.set(one, entry(6, 0))
     expect(leave(table, one)).toEqual([entry(5, 4, 'null'), entry(6, 1, 'null')])
     expect(leave(table, one)).toEqual([])
-    expect(table.set(person('b'), entry(5, 5))).toBe('new')
+    expect(table.set(person('a'), entry(5, 5))).toBe('new')
   })
 
   test('that comes back with a clock that others do not take any more is told so', () => {
-    const table = new AwarenessTable()
+    const table = new AwarenessTable(new TestClock())
     const one = person('a')
     table.set(one, entry(5, 3))
     leave(table, one)
@@ -111,7 +129,7 @@ describe('a client of awareness', () => {
   })
 
   test('is one of eight of its connection', () => {
-    const table = new AwarenessTable()
+    const table = new AwarenessTable(new TestClock())
     const one = person('a')
     const results = Array.from({ length: 10 }, (_, client) => table.set(one, entry(client, 0)))
     expect(results.filter((result) => result === 'new')).toHaveLength(8)
@@ -119,7 +137,7 @@ describe('a client of awareness', () => {
   })
 
   test('is remembered after it went, but not of them all', () => {
-    const table = new AwarenessTable()
+    const table = new AwarenessTable(new TestClock())
     for (let client = 0; client < 1100; client += 1) {
       const owner = person()
       table.set(owner, entry(client, 7))

@@ -1,4 +1,5 @@
 import { crdtLimits, type IdTag } from '@kith/protocol'
+import type { Clock } from '#lib/clock.ts'
 import type { AwarenessEntry } from '../socket/frames.ts'
 import { gone } from './awareness-state.ts'
 
@@ -15,8 +16,16 @@ interface Known<Owner> {
   owner: Owner | undefined
   /** The owner's identity; where the owner is another process, that of the connection there. */
   readonly idTag: IdTag | undefined
+  /** When its owner was gone, Unix milliseconds. */
+  goneAtMs: number
 }
 
+/** What a state of a client means. `new`: others have to be told. `stale`: the client was removed at a clock that is not lower; one that
+ * is told so sends its state again with a higher clock. `ignored`: it is nothing new, or the client is another owner's. */
+export type Verdict = 'new' | 'stale' | 'ignored'
+
+// So long the client of an identity that is gone waits for it: its line may be broken.
+const reservedMs = 60_000
 // Removed clients, with the clocks that they have to exceed when they return.
 const maxRemembered = 1000
 
@@ -27,6 +36,11 @@ export class AwarenessTable<Owner extends AwarenessOwner> {
   readonly #known = new Map<number, Known<Owner>>()
   // How many clients an owner has, if any.
   readonly #owned = new Map<Owner, number>()
+  readonly #clock: Pick<Clock, 'now'>
+
+  constructor(clock: Pick<Clock, 'now'>) {
+    this.#clock = clock
+  }
 
   get entries(): AwarenessEntry[] {
     return [...this.#known.values()].filter(({ state }) => state !== gone).map(entryOf)
@@ -39,28 +53,27 @@ export class AwarenessTable<Owner extends AwarenessOwner> {
     return owned.map((known) => ({ ...entryOf(known), idTag: known.idTag }))
   }
 
-  /** Applies a state of a client. `new`: others have to be told. `stale`: the client was removed at a clock that is not lower; one that
-   * is told so sends its state again with a higher clock. `ignored`: it is nothing new, or the client belongs to another owner. Stock
-   * clients send back all that they receive: only a newer state changes the owner, and a removal never does. */
-  set(owner: Owner, entry: AwarenessEntry, idTag = owner.idTag): 'new' | 'stale' | 'ignored' {
+  /** Applies a state of a client. Stock clients send back all that they receive: only a newer state changes the owner, and a removal
+   * never does. */
+  set(owner: Owner, entry: AwarenessEntry, idTag = owner.idTag): Verdict {
     const known = this.#known.get(entry.client)
     const news = this.judge(owner, entry, idTag)
     if (news === 'new') {
       this.#countOwned(known?.owner, -1)
       this.#countOwned(owner, 1)
-      this.#known.set(entry.client, { ...entry, owner, idTag })
+      this.#known.set(entry.client, { ...entry, owner, idTag, goneAtMs: 0 })
     } else if (!known?.owner && entry.state === gone && owner instanceof RemoteOwner)
       this.#remember(entry, known)
     return news
   }
 
-  /** What `set` would answer. */
-  judge(owner: Owner, entry: AwarenessEntry, idTag = owner.idTag): 'new' | 'stale' | 'ignored' {
+  /** What `set` would answer, and how it decides. */
+  judge(owner: Owner, entry: AwarenessEntry, idTag = owner.idTag): Verdict {
     const known = this.#known.get(entry.client)
     if (!known?.owner) {
       if (entry.state === gone) return 'ignored'
       if (known && entry.clock <= known.clock) return 'stale'
-      return this.#isFull(owner) ? 'ignored' : 'new'
+      return this.#isReserved(known, idTag) || this.#isFull(owner) ? 'ignored' : 'new'
     }
     const isNewer = entry.clock > known.clock
     if (known.owner === owner) {
@@ -78,6 +91,10 @@ export class AwarenessTable<Owner extends AwarenessOwner> {
     return known && entryOf(known)
   }
 
+  ownerOf(client: number): Owner | undefined {
+    return this.#known.get(client)?.owner
+  }
+
   /** The owner of a client whose state is not newer than this clock. */
   ownerUpTo({ client, clock }: Pick<AwarenessEntry, 'client' | 'clock'>): Owner | undefined {
     const known = this.#known.get(client)
@@ -91,6 +108,7 @@ export class AwarenessTable<Owner extends AwarenessOwner> {
       if (!known.owner || !isOwner(known.owner)) continue
       this.#owned.delete(known.owner)
       known.owner = undefined
+      known.goneAtMs = this.#clock.now()
       if (known.state === gone) continue
       known.clock += 1
       known.state = gone
@@ -103,8 +121,13 @@ export class AwarenessTable<Owner extends AwarenessOwner> {
   /** Another process has removed a client that was not known here. */
   #remember(entry: AwarenessEntry, known: Known<Owner> | undefined): void {
     if (known && known.clock >= entry.clock) return
-    this.#known.set(entry.client, { ...entry, owner: undefined, idTag: undefined })
+    this.#known.set(entry.client, { ...entry, owner: undefined, idTag: undefined, goneAtMs: 0 })
     this.#forget()
+  }
+
+  #isReserved(known: Known<Owner> | undefined, idTag: IdTag | undefined): boolean {
+    if (known?.idTag === undefined || known.idTag === idTag) return false
+    return this.#clock.now() - known.goneAtMs < reservedMs
   }
 
   #isFull(owner: Owner): boolean {

@@ -8,7 +8,7 @@ import type { DocumentSession } from '../session/document-session.ts'
 import type { Participant } from '../session/participant.ts'
 import {
   type AwarenessEntry,
-  awarenessFrame,
+  awarenessFrames,
   deniedFrame,
   readFrame,
   stepOneFrame,
@@ -35,8 +35,11 @@ export class DocumentConnection implements Participant {
   readonly #deps: ConnectionDeps
   readonly #awareness: AwarenessPace
   readonly #edits: Pace
-  #isDueAtMs = 0
+  readonly #answers: Pace
+  #dueAtMs = 0
+  #stopWaiting: (() => void) | undefined
   #hasEnded = false
+  #isRefused = false
   #waitingUpdates = 0
   #waitingBytes = 0
   #unreadBytes = 0
@@ -47,11 +50,16 @@ export class DocumentConnection implements Participant {
   constructor(deps: ConnectionDeps) {
     this.#deps = deps
     this.idTag = deps.live.idTag
-    const { editBytesPerMinute, leastEditBytes } = crdtLimits
-    this.#edits = new Pace(deps.clock, editBytesPerMinute / leastEditBytes)
-    this.#awareness = new AwarenessPace(deps.clock, {
-      isNews: (entry) => deps.session.awareness.isNews(this, entry),
-      onTurn: (entries) => this.#show(entries),
+    const { clock, session } = deps
+    const { editBytesPerMinute, leastEditBytes, answerBytesPerMinute, leastAnswerBytes } = crdtLimits
+    this.#edits = new Pace(clock, editBytesPerMinute / leastEditBytes)
+    this.#answers = new Pace(clock, answerBytesPerMinute / leastAnswerBytes)
+    this.#awareness = new AwarenessPace(clock, {
+      judge: (entry) => session.awareness.judge(this, entry),
+      stamp: (entries) => this.#stamp(entries),
+      isOwn: (client) => session.awareness.isOwner(this, client),
+      onTurn: (entries) => this.#tellEnds(session.awareness.take(this, entries)),
+      onStale: (entries) => this.#tellEnds(session.awareness.take(this, entries)),
     })
   }
 
@@ -61,15 +69,15 @@ export class DocumentConnection implements Participant {
     const stateVector = await session.ask({ kind: 'vector' })
     socket.send(stepOneFrame(stateVector))
     const { entries } = session.awareness
-    if (entries.length > 0) socket.send(awarenessFrame(entries))
+    if (entries.length > 0) for (const frame of awarenessFrames(entries)) await socket.answer(frame)
   }
 
   async receive(bytes: Uint8Array): Promise<void> {
     if (this.#unreadBytes > maxWaitingBytes) await this.#lastUnread
-    if (this.#isDueAtMs > this.#deps.clock.now()) await this.#turn()
-    // What came meanwhile would be shown for ever.
-    if (this.#hasEnded) return
+    if (this.#dueAtMs > this.#deps.clock.now()) await this.#turn()
     const frame = readFrame(bytes)
+    // Where the client is gone by now, its edits count. What it shows of itself would be shown for ever.
+    if (this.#hasEnded && (this.#isRefused || frame?.kind !== 'update')) return
     switch (frame?.kind) {
       case undefined:
         this.noteMistake()
@@ -81,7 +89,7 @@ export class DocumentConnection implements Participant {
       case 'awareness':
         return this.#awareness.take(frame.entries)
       case 'queryAwareness':
-        return await this.#deps.socket.answer(awarenessFrame(this.#deps.session.awareness.entries))
+        return await this.#tellStates()
     }
   }
 
@@ -109,12 +117,37 @@ export class DocumentConnection implements Participant {
     this.#deps.socket.close(why)
   }
 
-  /** The socket is gone. */
-  end(): void {
+  /** The socket is gone. Edits among what its client has sent are written, unless this side has closed it (undefined). */
+  end(unread: readonly Uint8Array[] | undefined): void {
     this.#hasEnded = true
+    this.#isRefused = unread === undefined
+    this.#stopWaiting?.()
     this.#awareness.end()
     this.#deps.session.leave(this)
+    void this.#writeRest(unread ?? [])
+  }
+
+  async #writeRest(unread: readonly Uint8Array[]): Promise<void> {
+    for (const bytes of unread) {
+      const frame = readFrame(bytes)
+      if (frame?.kind === 'update') await this.#write(frame.update)
+    }
+    await this.#lastStored
     this.#deps.live.close()
+  }
+
+  async #tellStates(): Promise<void> {
+    const frames = awarenessFrames(this.#deps.session.awareness.entries)
+    this.#charge(this.#answers, bytesOf(frames), crdtLimits.leastAnswerBytes)
+    for (const frame of frames) await this.#deps.socket.answer(frame)
+  }
+
+  /** Clients of which the connection has said something that is older than their end. */
+  #tellEnds(entries: readonly AwarenessEntry[]): void {
+    if (entries.length === 0) return
+    const frames = awarenessFrames(entries)
+    this.#charge(this.#answers, bytesOf(frames), crdtLimits.leastAnswerBytes)
+    for (const frame of frames) this.send(frame, true)
   }
 
   async #sync(stateVector: Uint8Array): Promise<void> {
@@ -130,6 +163,7 @@ export class DocumentConnection implements Participant {
       this.noteMistake()
       return
     }
+    this.#charge(this.#answers, bytesOf(updates), crdtLimits.leastAnswerBytes)
     // Clients wait for step 2: it comes last.
     for (const [at, update] of updates.entries())
       await socket.answer(at < updates.length - 1 ? updateFrame(update) : stepTwoFrame(update))
@@ -147,7 +181,7 @@ export class DocumentConnection implements Participant {
     const stored = session.submit(this, update.slice()).then((isNew) => {
       this.#waitingUpdates -= 1
       this.#waitingBytes -= update.length
-      if (isNew) this.#charge(update.length)
+      if (isNew) this.#charge(this.#edits, update.length, crdtLimits.leastEditBytes)
     })
     this.#lastStored = stored
     this.#waitingUpdates += 1
@@ -155,26 +189,39 @@ export class DocumentConnection implements Participant {
     if (this.#waitingUpdates >= maxWaitingUpdates || this.#waitingBytes >= maxWaitingBytes) await stored
   }
 
-  #charge(bytes: number): void {
-    const waitMs = this.#edits.take(Math.max(1, Math.ceil(bytes / crdtLimits.leastEditBytes)))
-    this.#isDueAtMs = this.#deps.clock.now() + waitMs
+  #charge(pace: Pace, bytes: number, leastBytes: number): void {
+    const waitMs = pace.take(Math.max(1, Math.ceil(bytes / leastBytes)))
+    if (waitMs > 0) this.#dueAtMs = Math.max(this.#dueAtMs, this.#deps.clock.now() + waitMs)
   }
 
-  #turn(): Promise<void> {
-    return new Promise((resolve) => this.#deps.clock.wakeAt(this.#isDueAtMs, resolve))
+  /** Resolves when the client is due, or gone. */
+  async #turn(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const { clock } = this.#deps
+    const dueAtMs = this.#dueAtMs
+    // The clock may have been set back: a debt is no longer than a minute.
+    const callOff = clock.wakeAt(Math.min(dueAtMs, clock.now() + 60_000), resolve)
+    this.#stopWaiting = resolve
+    await promise
+    callOff()
+    if (this.#dueAtMs === dueAtMs) this.#dueAtMs = 0
   }
 
-  #show(entries: readonly AwarenessEntry[]): void {
+  /** The states as others may see them, without those that nobody may. */
+  #stamp(entries: readonly AwarenessEntry[]): AwarenessEntry[] {
     const shown: AwarenessEntry[] = []
     for (const entry of entries) {
       const state = stampState(entry.state, this.idTag)
       if (state === 'malformed') {
         this.noteMistake()
-        return
+        return []
       }
       if (state !== 'refused') shown.push({ ...entry, state })
     }
-    const stale = this.#deps.session.awareness.take(this, shown)
-    if (stale.length > 0) this.#deps.socket.send(awarenessFrame(stale))
+    return shown
   }
+}
+
+function bytesOf(pieces: readonly Uint8Array[]): number {
+  return pieces.reduce((sum, { length }) => sum + length, 0)
 }

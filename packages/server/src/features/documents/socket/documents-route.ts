@@ -1,7 +1,7 @@
 import { crdtSocket } from '@kith/protocol'
 import type { HeldCredential } from '#features/accounts/index.ts'
 import type { LiveFiles } from '#features/files/index.ts'
-import type { SocketHandler, SocketRoute } from '#infra/ws/index.ts'
+import type { Frame, SocketHandler, SocketRoute } from '#infra/ws/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Documents } from '../session/open-documents.ts'
 import { DocumentConnection } from './document-connection.ts'
@@ -24,8 +24,8 @@ export function documentsRoute({ documents, liveFiles, clock }: RouteDeps): Sock
         throw error
       })
       const connection = new DocumentConnection({ clock, socket: visit.socket, live, session: taken.session })
-      const gone = () => {
-        connection.end()
+      const gone = (unread?: readonly Frame[]) => {
+        connection.end(unread as Uint8Array[] | undefined)
         taken.giveBack()
       }
       taken.session.join(connection)

@@ -19,10 +19,11 @@ export type CrdtFrame =
   /** A message type of another protocol or of a later version. */
   | { readonly kind: 'unknown' }
 
-// The states that a connection may have, with some room. Longer messages are not parsed.
+// Stock clients send back each message that they are told: the server tells no longer ones than half of what it reads.
 const longestAwareness = 256 * 1024
-// The server adds 1 when it removes a client.
-const highestClock = Number.MAX_SAFE_INTEGER - 1
+const mostEntries = 1000
+// The server adds 1 when it removes a client, and a client when it says something new.
+const highestClock = 2 ** 52
 
 /** Parses a frame of a client, without parsing updates and state vectors. Undefined when it is malformed. */
 export function readFrame(bytes: Uint8Array): CrdtFrame | undefined {
@@ -55,11 +56,12 @@ function readAwareness(outer: decoding.Decoder): CrdtFrame | undefined {
   const decoder = decoding.createDecoder(decoding.readVarUint8Array(outer))
   const entries: AwarenessEntry[] = []
   const count = decoding.readVarUint(decoder)
+  if (count > mostEntries) return undefined
   for (let at = 0; at < count; at += 1) {
     const client = decoding.readVarUint(decoder)
     const clock = decoding.readVarUint(decoder)
-    if (clock > highestClock) return undefined
-    entries.push({ client, clock, state: decoding.readVarString(decoder) })
+    const state = decoding.readVarString(decoder)
+    if (clock <= highestClock) entries.push({ client, clock, state })
   }
   return { kind: 'awareness', entries }
 }
@@ -84,7 +86,23 @@ function syncFrame(step: number, bytes: Uint8Array): Uint8Array {
   return encoding.toUint8Array(encoder)
 }
 
-export function awarenessFrame(entries: readonly AwarenessEntry[]): Uint8Array {
+/** The messages that tell these states, one at least. */
+export function awarenessFrames(entries: readonly AwarenessEntry[]): Uint8Array[] {
+  const frames: Uint8Array[] = []
+  let from = 0
+  let bytes = 0
+  for (const [at, { state }] of entries.entries()) {
+    bytes += Buffer.byteLength(state)
+    if (at > from && (at - from >= mostEntries / 2 || bytes > longestAwareness / 2)) {
+      frames.push(awarenessFrame(entries.slice(from, at)))
+      from = at
+      bytes = Buffer.byteLength(state)
+    }
+  }
+  return [...frames, awarenessFrame(entries.slice(from))]
+}
+
+function awarenessFrame(entries: readonly AwarenessEntry[]): Uint8Array {
   const inner = encoding.createEncoder()
   encoding.writeVarUint(inner, entries.length)
   for (const { client, clock, state } of entries) {
