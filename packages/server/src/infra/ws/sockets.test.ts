@@ -312,6 +312,26 @@ describe('messages', () => {
     expect(client.received).toEqual(sent)
   })
 
+  test('give way to others when they take long, and those of a client that closes meanwhile are left over', async () => {
+    let handled = 0
+    const left = Promise.withResolvers<number | undefined>()
+    const site = await start({
+      open: () => ({
+        receive() {
+          handled += 1
+          const untilMs = performance.now() + 1
+          while (performance.now() < untilMs);
+        },
+        gone: (unread) => left.resolve(unread?.length),
+      }),
+    })
+    await using client = await site.connect()
+    for (let at = 0; at < 500; at += 1) client.send('x')
+    client.socket.close()
+    expect(await left.promise).toBe(500 - handled)
+    expect(handled).toBeLessThan(500)
+  })
+
   test('count once for each unit of bytes where the path says so', async () => {
     const site = await start({ messagesPerMinute: 20, messageUnitBytes: 100 })
     await using client = await site.connect()
