@@ -54,6 +54,7 @@ export class LiveSocket {
   readonly #options: LiveSocketOptions
   readonly #openedAtMs: number
   readonly #messages: Pace
+  readonly #unitBytes: number
   readonly #controls: Pace
   readonly #turns = new EventLoopTurns()
   readonly #sending: Sending
@@ -77,6 +78,7 @@ export class LiveSocket {
     this.#options = options
     this.#openedAtMs = clock.now()
     this.#messages = new Pace(clock, contract.messagesPerMinute)
+    this.#unitBytes = contract.messageUnitBytes ?? Number.POSITIVE_INFINITY
     this.#controls = new Pace(clock, Math.min(contract.messagesPerMinute, maxControlsPerMinute))
     const giveUp = () => this.close('overloaded')
     this.#sending = new Sending(socket, { isBinary: contract.frames === 'binary', answers, giveUp })
@@ -205,7 +207,9 @@ export class LiveSocket {
       while (this.#unhandled.length > 0) {
         // One read of the system brings thousands of short messages: others, and the end of this socket, wait meanwhile.
         if (this.#turns.isOver) await this.#turns.giveWay()
-        const waitMs = this.#messages.take(this.#weightOf(this.#unhandled[0]))
+        const bytes = this.#unhandled[0]?.length ?? 0
+        if (bytes > maxBytesOfTurn) await new Promise(setImmediate)
+        const waitMs = this.#messages.take(Math.max(1, Math.ceil(bytes / this.#unitBytes)))
         if (waitMs > 0) await this.#wait(waitMs)
         const next = this.#unhandled.shift()
         if (next) await this.#handle(next)
@@ -218,16 +222,10 @@ export class LiveSocket {
     }
   }
 
-  #weightOf(message: Buffer | undefined): number {
-    const { messageUnitBytes = Number.POSITIVE_INFINITY } = this.#options.contract
-    return Math.max(1, Math.ceil((message?.length ?? 0) / messageUnitBytes))
-  }
-
   async #handle(message: Buffer): Promise<void> {
     this.#unhandledBytes -= message.length
     try {
-      if (message.length > maxBytesOfTurn) await new Promise(setImmediate)
-      if (this.isOpen) await this.#handler?.receive(this.#frameOf(message))
+      await this.#handler?.receive(this.#frameOf(message))
     } finally {
       this.#reception.handled(message.length)
     }

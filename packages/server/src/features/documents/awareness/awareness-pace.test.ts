@@ -11,8 +11,12 @@ function start() {
     judge: ({ client }) => (client < 100 ? 'new' : client < 200 ? 'ignored' : 'stale'),
     stamp: (entries) => entries,
     isOwn: (client) => client === 50,
-    onTurn: (entries) => passed.push(...entries.map((entry) => `${entry.client}: ${entry.clock}`)),
-    onStale: (entries) => stale.push(...entries.map(({ client }) => client)),
+    onTurn: (entries) => {
+      passed.push(
+        ...entries.filter(({ client }) => client < 200).map((entry) => `${entry.client}: ${entry.clock}`),
+      )
+      stale.push(...entries.filter(({ client }) => client >= 200).map(({ client }) => client))
+    },
   })
   return { clock, passed, stale, pace }
 }

@@ -9,10 +9,8 @@ interface PaceDeps {
   stamp(entries: readonly AwarenessEntry[]): readonly AwarenessEntry[]
   /** Does the connection have the client already? */
   isOwn(client: number): boolean
-  /** Takes new states whose turn has come. */
+  /** Takes states of clients that were told to be gone at once, and new ones when their turn has come. */
   onTurn(entries: readonly AwarenessEntry[]): void
-  /** Takes states of clients that are told to be gone. */
-  onStale(entries: readonly AwarenessEntry[]): void
 }
 
 /** Passes on so many new states of a connection in a second; of more it keeps the last one of each client for the next second.
@@ -20,7 +18,7 @@ interface PaceDeps {
 export class AwarenessPace {
   readonly #clock: Clock
   readonly #deps: PaceDeps
-  // Bound: what one connection may have, and as many that it may not have.
+  // Bound: the clients that a connection has, and as many others.
   readonly #late = new Map<number, AwarenessEntry>()
   #second = 0
   #states = 0
@@ -40,7 +38,7 @@ export class AwarenessPace {
       if (verdict === 'new') said.push(entry)
       if (verdict === 'stale') stale.set(entry.client, entry)
     }
-    if (stale.size > 0) this.#deps.onStale([...stale.values()])
+    if (stale.size > 0) this.#deps.onTurn([...stale.values()])
     const news = said.length > 0 ? this.#deps.stamp(said) : said
     if (news.length === 0) return
     if (!this.#callOff && this.#spend(news)) {

@@ -59,7 +59,6 @@ export class DocumentConnection implements Participant {
       stamp: (entries) => this.#stamp(entries),
       isOwn: (client) => session.awareness.isOwner(this, client),
       onTurn: (entries) => this.#tellEnds(session.awareness.take(this, entries)),
-      onStale: (entries) => this.#tellEnds(session.awareness.take(this, entries)),
     })
   }
 
@@ -117,18 +116,15 @@ export class DocumentConnection implements Participant {
     this.#deps.socket.close(why)
   }
 
-  /** The socket is gone. Edits among what its client has sent are written, unless this side has closed it (undefined). */
-  end(unread: readonly Uint8Array[] | undefined): void {
+  /** The socket is gone. Edits among what its client has sent are written, unless this side has closed it
+   * (undefined); resolves when they are. */
+  async end(unread: readonly Uint8Array[] | undefined): Promise<void> {
     this.#hasEnded = true
     this.#isRefused = unread === undefined
     this.#stopWaiting?.()
     this.#awareness.end()
     this.#deps.session.leave(this)
-    void this.#writeRest(unread ?? [])
-  }
-
-  async #writeRest(unread: readonly Uint8Array[]): Promise<void> {
-    for (const bytes of unread) {
+    for (const bytes of unread ?? []) {
       const frame = readFrame(bytes)
       if (frame?.kind === 'update') await this.#write(frame.update)
     }

@@ -25,8 +25,7 @@ export function documentsRoute({ documents, liveFiles, clock }: RouteDeps): Sock
       })
       const connection = new DocumentConnection({ clock, socket: visit.socket, live, session: taken.session })
       const gone = (unread?: readonly Frame[]) => {
-        connection.end(unread as Uint8Array[] | undefined)
-        taken.giveBack()
+        void connection.end(unread as Uint8Array[] | undefined).finally(taken.giveBack)
       }
       taken.session.join(connection)
       await connection.greet().catch((error: unknown) => {
