@@ -8,7 +8,7 @@ import type { TestServer } from './test-server.ts'
 const home = 'home.localhost'
 const visitorTag = 'visitor.localhost'
 
-/** A place at which somebody has the document open, and the line from there to the server. */
+/** A stock client of the document, and the TCP proxy between it and the server. */
 interface Seat {
   readonly name: string
   readonly link: CuttableLink

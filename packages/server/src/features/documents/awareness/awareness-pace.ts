@@ -14,7 +14,7 @@ interface PaceDeps {
 }
 
 /** Passes on so many new states of a connection in a second; of more it keeps the last one of each client for the next second.
- * What is not new costs nothing: stock clients send back all that they receive. */
+ * States that change nothing are not counted: y-websocket sends every awareness message back to the server. */
 export class AwarenessPace {
   readonly #clock: Clock
   readonly #deps: PaceDeps

@@ -203,7 +203,7 @@ export class DocumentConnection implements Participant {
     if (this.#dueAtMs === dueAtMs) this.#dueAtMs = 0
   }
 
-  /** The states as others may see them, without those that nobody may. */
+  /** Sets `user.idTag` in each state, and leaves out those that `stampState` refuses; none when one is malformed. */
   #stamp(entries: readonly AwarenessEntry[]): AwarenessEntry[] {
     const shown: AwarenessEntry[] = []
     for (const entry of entries) {

@@ -23,7 +23,7 @@ interface UploadPiece extends UploadQuestion {
 /** Takes the next bytes of an upload, and makes the file when they are the last. What has arrived when it fails stays. */
 export async function continueUpload(deps: ContinueDeps, piece: UploadPiece): Promise<ResumableUpload> {
   const { tenant, caller, uploadId } = piece
-  // Before anybody is interrupted.
+  // 404 for callers without the upload, before a request of its creator is aborted.
   await getUpload(deps, piece)
   using turn = await deps.turns.take(partialName(tenant.tenantId, uploadId))
   const upload = await getUpload(deps, piece)

@@ -46,7 +46,7 @@ export async function returnToUpload(
   question: UploadQuestion,
 ): Promise<FoundUpload> {
   const { tenant, uploadId } = question
-  // Before anybody is interrupted.
+  // 404 for callers without the upload, before a request of its creator is aborted.
   await getUpload(deps, question)
   using _turn = await deps.turns.take(partialName(tenant.tenantId, uploadId))
   return await getUpload(deps, question)
