@@ -29,7 +29,7 @@ const refused: Readonly<Record<string, readonly string[]>> = {
     ...['listFileShares', 'createShare', 'deleteShare', 'listShares'],
   ],
   'is what servers say to each other': [
-    ...['getIdentityDocument', 'receiveAction', 'receiveActionSync', 'listOutbox'],
+    ...['getIdentityDocument', 'receiveAction', 'receiveActionSync', 'listOutbox', 'logOutVisitor'],
   ],
   'makes accounts': ['verifyName', 'registerAccount', 'createCommunity', 'inviteCommunity'],
   'administers a server or a tenant': [

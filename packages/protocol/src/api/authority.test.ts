@@ -15,6 +15,7 @@ const wanted: Record<string, string> = {
   getAccessToken: 'optional, guests, counts reference',
   exchangeCredential: 'optional, guests, counts reference',
   getProxyToken: 'required, unscoped',
+  logOutVisitor: 'none, counts inbox',
   listSessions: 'required, admin',
   revokeSession: 'personal',
   changePassword: 'personal, as leader, counts sign-in',

@@ -204,6 +204,21 @@ export const getProxyToken = contract({
   errors: ['E-PROFILE-NOTFOUND', 'E-UNAVAILABLE'],
 })
 
+export const logOutVisitor = contract({
+  name: 'logOutVisitor',
+  method: 'POST',
+  path: '/api/auth/visitor-logout',
+  tag,
+  summary: 'End what an identity has been given here for its proxy tokens',
+  description:
+    'For the server of the identity, with a logout token that the identity signs (docs/protocol/proxy-tokens.md, Logout). Answered alike whether or not there was anything to end.',
+  auth: 'none',
+  bucket: 'inbox',
+  body: { kind: 'jwt' },
+  reply: { kind: 'data', status: 200, schema: Type.Literal('ok') },
+  errors: ['E-AUTH-UNAUTH', 'E-UNAVAILABLE'],
+})
+
 export const SessionView = Type.Object({
   sid: Type.String(),
   current: Type.Boolean({ description: 'The session of the presented token' }),
@@ -250,6 +265,7 @@ export const signInContracts = [
   getAccessToken,
   exchangeCredential,
   getProxyToken,
+  logOutVisitor,
   listSessions,
   revokeSession,
   ...passwordContracts,

@@ -3,6 +3,7 @@ import {
   activityMigrations,
   apiKeyUseMigrations,
   browserSessionsMigrations,
+  visitsMigrations,
 } from '#features/accounts/index.ts'
 import {
   actionTableMigrations,
@@ -90,4 +91,5 @@ export const migrations: readonly Migration[] = [
   ...certificateAuthorityMigrations,
   ...graceMigrations,
   ...heldOffersMigrations,
+  ...visitsMigrations,
 ]

@@ -1,4 +1,9 @@
-import type { AccountEvent } from '#features/accounts/index.ts'
+import {
+  type AccountEvent,
+  logOutEverywhere,
+  logOutOfBlocked,
+  logOutSession,
+} from '#features/accounts/index.ts'
 import { type ActionEvent, withdrawSignedLater } from '#features/actions/index.ts'
 import { dropOffer, noteOffer } from '#features/apps/index.ts'
 import { busReactions, type TellingBus } from '#features/bus/index.ts'
@@ -62,12 +67,16 @@ export function reactionsOf(services: Services, { identity, bus, zones }: Reacti
     'managed-name.changed': [(tx, { idTag }) => zones.noteChange(tx, idTag)],
     'session.signed-in': [tell.passSession],
     'session.revoked': [tell.passSession],
-    'session.ended': [(tx, { sid }) => removeSubscriptionsOfSession(tx, sid)],
+    'session.ended': [
+      (tx, { sid }) => removeSubscriptionsOfSession(tx, sid),
+      (tx, { sid }) => logOutSession({ jobs, clock }, tx, sid),
+    ],
     'credentials.forgotten': [forgetCredentials],
     'password.set': [(tx, { tenant }) => tx.afterCommit(() => forgetSetUpLink(services, tenant.idTag))],
-    'relation.changed': [forgetRole],
+    'relation.changed': [forgetRole, (tx, { idTag }) => logOutOfBlocked({ jobs, clock }, tx, idTag)],
     'standing.ended': [(tx, { idTag }) => resumeNamed({ tenants, clock, emit }, tx, idTag)],
     'admin.changed': [forgetRole],
+    'tenant.suspended': [(tx) => logOutEverywhere({ jobs, clock }, tx)],
     'key.revoked': [
       (tx, { idTag, kid, since }) => withdrawSignedLater({ jobs }, tx, { issuerTag: idTag, kid, since }),
     ],

@@ -3,6 +3,8 @@ import {
   type ForgotPasswordDeps,
   handleAccountMails,
   handleForgottenPasswords,
+  handleLogouts,
+  type LogoutDeps,
   type ReferencesDeps,
   referencesEndpoints,
   type SignInDeps,
@@ -10,7 +12,7 @@ import {
 } from '#features/accounts/index.ts'
 import { isAppInstalled } from '#features/apps/index.ts'
 import { auditEndpoints } from '#features/audit/index.ts'
-import { findServerUrl } from '#features/federation/index.ts'
+import { findIdentityKey, findServerUrl, isIdentityGone } from '#features/federation/index.ts'
 import { listLoginSettings } from '#features/settings/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Endpoint, RateLimits } from '#infra/http/index.ts'
@@ -24,7 +26,8 @@ import { openSettingsMailer } from './settings-mailer.ts'
 type SignInParts = SignInDeps &
   Omit<ReferencesDeps, 'findFileAccess'> &
   AccountMailDeps &
-  ForgotPasswordDeps & {
+  ForgotPasswordDeps &
+  LogoutDeps & {
     readonly jobs: JobQueue
     /** What a caller may do with a file and give on. */
     readonly findGrantableAccess: ReferencesDeps['findFileAccess']
@@ -34,6 +37,7 @@ type SignInParts = SignInDeps &
 export function wireSignIn(parts: SignInParts): Endpoint[] {
   handleForgottenPasswords(parts.jobs, parts)
   handleAccountMails(parts.jobs, parts)
+  handleLogouts(parts.jobs, parts)
   return [
     ...signInEndpoints(parts),
     ...referencesEndpoints({ ...parts, findFileAccess: parts.findGrantableAccess }),
@@ -53,12 +57,13 @@ export function signInParts(
   identity: IdentityFeatures,
   { addresses, rateLimits, files }: SignInNeighbours,
 ): SignInParts {
-  const { db, clock, logger, vault, jobs, signingKeys: keys, tokenSecrets: secrets } = services
+  const { db, clock, logger, vault, jobs, egress, signatures } = services
+  const { signingKeys: keys, tokenSecrets: secrets } = services
   const { identities, settings } = identity
   return {
     ...identity,
     ...files.access,
-    ...{ db, clock, logger, vault, jobs, keys, secrets, rateLimits },
+    ...{ db, clock, logger, vault, jobs, keys, secrets, rateLimits, egress, signatures },
     isAppInstalled,
     mailer: openSettingsMailer(services, settings),
     serverUrlOf: ({ idTag }: Tenant) => addresses.serverUrl(idTag),
@@ -66,5 +71,7 @@ export function signInParts(
     listLoginSettings: (tenantId) => listLoginSettings(settings, tenantId),
     requiresVerifiedEmail: (tenantId) => settings.find(tenantId, 'auth.require_verified_email'),
     findServerUrl: (idTag, owner) => findServerUrl(identities, idTag, owner),
+    findIdentityKey: (idTag, kid, address) => findIdentityKey(identities, { idTag, kid, address }),
+    isIdentityGone: (idTag, address) => isIdentityGone(identities, { idTag, address }),
   }
 }

@@ -19,6 +19,7 @@ import {
   type PasswordHasher,
   setPassword,
   type TokenLifetimes,
+  visitsMigrations,
 } from '#features/accounts/index.ts'
 import { isAppInstalled } from '#features/apps/index.ts'
 import { auditMigrations } from '#features/audit/index.ts'
@@ -57,6 +58,7 @@ const migrations: readonly Migration[] = [
   ...auditMigrations,
   ...accountsMigrations,
   ...browserSessionsMigrations,
+  ...visitsMigrations,
 ]
 
 export const defaultLifetimes: TokenLifetimes = {
@@ -77,6 +79,8 @@ export class SignInWorld {
   readonly fileAccess = new Map<`${IdTag} ${FileId}`, 'read' | 'write'>()
   /** Keys of identities of other servers. */
   readonly remoteKeys = new Map<IdTag, { kid: string; key: KeyObject; expiresAt?: number }>()
+  /** Whose servers say that they are no more. */
+  readonly gone = new Set<IdTag>()
   /** Whose domain the server blocks. */
   readonly domainBlocked = new Set<IdTag>()
   readonly mails: Mail[] = []
@@ -188,6 +192,12 @@ function portsOf(
       const tenant = await tenants.find(idTag)
       const found = tenant && (await keys.list(tenant.tenantId)).find((key) => key.kid === kid)
       return found && { ...found, key: createPublicKey(found.publicKey) }
+    },
+    isIdentityGone: async (idTag: IdTag) => world.gone.has(idTag),
+    egress: {
+      request: async () => {
+        throw new Error('nothing is sent from here')
+      },
     },
     findServerUrl: async (idTag: IdTag) =>
       world.remoteKeys.has(idTag) || (await tenants.find(idTag)) !== undefined

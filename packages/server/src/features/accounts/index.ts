@@ -59,3 +59,11 @@ export { hasSignInMethod } from './sign-in/has-sign-in-method.ts'
 export { type FailedSignInDeps, loggingUnknown } from './sign-in/log-failed-sign-in.ts'
 export { type SignInDeps, signInEndpoints } from './sign-in/sign-in-endpoints.ts'
 export { addSignInSweep } from './sign-in/sweep-sign-in.ts'
+export {
+  handleLogouts,
+  type LogoutDeps,
+  logOutEverywhere,
+  logOutOfBlocked,
+  logOutSession,
+} from './visits/log-out-elsewhere.ts'
+export { visitsMigrations } from './visits/visits-migrations.ts'

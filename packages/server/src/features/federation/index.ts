@@ -19,6 +19,7 @@ export {
   findIdentityKey,
   findServer,
   findServerUrl,
+  isIdentityGone,
   mayExist,
 } from './identities/ask-identities.ts'
 export { Discovery } from './identities/discovery.ts'

@@ -36,11 +36,7 @@ interface Passage {
   readonly access: 'read' | 'write' | undefined
   /** Where the target is a tenant of this server. */
   inner: InnerVisit | undefined
-  lookedAtMs: number
 }
-
-// A block of one's own is noticed within this time; everything else within that of all sockets.
-const lookEveryMs = 10_000
 
 /** The sockets of these routes at the hosts of other identities. */
 export function gatewaySockets(
@@ -87,7 +83,7 @@ async function passageOf(deps: GatewaySocketDeps, visit: OuterVisit): Promise<Pa
   // A token for one file shows the owner to nobody but the owner of that file.
   if (caller.scope && (await deps.findOwnerOfCopy(tenant, String(params.fileId))) !== target)
     throw new SocketRefusal('forbidden')
-  return { tenant, caller, target, access, inner: undefined, lookedAtMs: deps.clock.now() }
+  return { tenant, caller, target, access, inner: undefined }
 }
 
 /** A token for single files opens these alone, and no further than it allows. */
@@ -146,34 +142,20 @@ async function reviewAll(
 ): Promise<ReadonlyMap<OuterVisit, SocketClose>> {
   const inner = pairs.flatMap(([visit, passage]) => (passage.inner ? [[visit, passage.inner] as const] : []))
   const held = inner.flatMap(([, { proof }]) => proof.credential ?? [])
-  const [ended, closes, blocked] = await Promise.all([
+  const [ended, closes, uncallable] = await Promise.all([
     deps.listEnded(held),
     route.review?.(inner.map(([, visit]) => visit)),
-    listBlocked(deps, pairs),
+    deps.gateway.listUncallable(pairs.map(([, passage]) => passage)),
   ])
+  const blocked = new Set(uncallable)
   return new Map<OuterVisit, SocketClose>([
     ...inner.flatMap(([visit, at]): [OuterVisit, SocketClose][] => {
       const why = closes?.get(at)
       const hasEnded = at.proof.credential !== undefined && ended.has(at.proof.credential)
       return hasEnded ? [[visit, 'forbidden']] : why ? [[visit, why]] : []
     }),
-    ...blocked.map((visit): [OuterVisit, SocketClose] => [visit, 'forbidden']),
+    ...pairs.flatMap(([visit, passage]): [OuterVisit, SocketClose][] =>
+      blocked.has(passage) ? [[visit, 'forbidden']] : [],
+    ),
   ])
-}
-
-/** The sockets at identities that the owner has blocked meanwhile. */
-async function listBlocked(
-  { gateway, clock }: GatewaySocketDeps,
-  pairs: readonly Pair[],
-): Promise<OuterVisit[]> {
-  const blocked: OuterVisit[] = []
-  for (const [visit, passage] of pairs) {
-    if (passage.lookedAtMs + lookEveryMs > clock.now()) continue
-    passage.lookedAtMs = clock.now()
-    await gateway.assertCallable(passage).catch((error: unknown) => {
-      if (!(error instanceof Failure)) throw error
-      blocked.push(visit)
-    })
-  }
-  return blocked
 }

@@ -1,8 +1,8 @@
 import type { IdTag } from '@kith/protocol'
 
-/** Who administers the server has changed; the transaction is the base tenant's. Or whether the server answers for a tenant has:
- * it was suspended, resumed or removed. */
+/** `admin.changed`: who administers the server; the transaction is the base tenant's. `hosted-name.changed`: whether the server
+ * answers for a tenant; it was suspended, resumed or removed. `tenant.suspended`: the tenant of the transaction. */
 export interface TenantEvent {
-  readonly kind: 'admin.changed' | 'hosted-name.changed'
+  readonly kind: 'admin.changed' | 'hosted-name.changed' | 'tenant.suspended'
   readonly idTag: IdTag
 }

@@ -38,6 +38,7 @@ export async function suspendTenant(deps: SuspendDeps, tx: Writer): Promise<void
     await deps.emit(tx, { kind: 'hosted-name.changed', idTag: tenant.idTag })
   }
   await deps.revokeSessions(tx)
+  if (tenant) await deps.emit(tx, { kind: 'tenant.suspended', idTag: tenant.idTag })
   tx.afterCommit(() => deps.tenants.forget())
 }
 

@@ -10,8 +10,11 @@ import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { RecentReads } from '#lib/recent-reads.ts'
 import { type FailedSignInDeps, logFailedSignIn } from '../sign-in/log-failed-sign-in.ts'
+import { isLoggedOut, type VisitorLogout } from '../visits/visitor-logout.ts'
+import { findLogout } from '../visits/visitor-logout-store.ts'
 import { type Credential, type CredentialDeps, verifyBearer } from './credential.ts'
 import type { LastUse } from './last-use.ts'
+import type { ProxyToken } from './proxy-token.ts'
 import { isPersonal, type Session } from './session.ts'
 import { findSession } from './session-store.ts'
 
@@ -60,10 +63,13 @@ interface ServerStatus {
 const maxVerdicts = 5000
 const maxSessions = 5000
 const maxServerStatuses = 5000
+const maxLogouts = 5000
 // A revocation or a lost role shows at once in the process that made it, and within this time in the others.
 const freshMs = 2_000
 // A proxy token rests on a key that its owner may have revoked: it is looked at again this often.
 const proxyFreshMs = 30_000
+
+const neverLoggedOut: VisitorLogout = { before: 0, sids: [] }
 
 interface Verdict {
   readonly tenantId: TenantId
@@ -78,12 +84,14 @@ export class Authenticator {
   readonly #verdicts = new LRUCache<string, Verdict>({ max: maxVerdicts })
   readonly #sessions: RecentReads<string, Session>
   readonly #standings: RecentReads<string, ServerStatus>
+  readonly #logouts: RecentReads<string, VisitorLogout>
 
   constructor(deps: AuthenticatorDeps) {
     this.#deps = deps
     const { clock } = deps
     this.#sessions = new RecentReads({ clock, maxEntries: maxSessions, freshMs })
     this.#standings = new RecentReads({ clock, maxEntries: maxServerStatuses, freshMs })
+    this.#logouts = new RecentReads({ clock, maxEntries: maxLogouts, freshMs })
   }
 
   /** Throws `E-AUTH-UNAUTH` for a bearer that is unknown or has ended, `E-UNAVAILABLE` when the server that could verify
@@ -106,6 +114,7 @@ export class Authenticator {
     const { tenants, lastUse } = this.#deps
     const hosted = await tenants.findById(tenant.tenantId)
     if (!hosted || hosted.suspendedAt !== undefined) throw new Failure('E-AUTH-UNAUTH')
+    if (credential.proxy) await this.#assertNotLoggedOut(hosted, credential.proxy)
     const session = credential.sid === undefined ? undefined : await this.#session(hosted, credential.sid)
     const home = await this.#sessionAtHome(credential, session)
     if (session) lastUse.noteSession(hosted.tenantId, session)
@@ -135,7 +144,7 @@ export class Authenticator {
       this.#sessions.forget(keyOf(tenantId, sid))
       return
     }
-    for (const recent of [this.#sessions, this.#standings])
+    for (const recent of [this.#sessions, this.#standings, this.#logouts])
       recent.forgetWhere((key) => key.startsWith(keyOf(tenantId, '')))
   }
 
@@ -169,6 +178,15 @@ export class Authenticator {
     if (!session || (session.expiresAt !== undefined && session.expiresAt <= nowSecs(clock)))
       throw new Failure('E-AUTH-UNAUTH')
     return session
+  }
+
+  /** For proxy tokens themselves: what they were exchanged for is a session, which has ended. */
+  async #assertNotLoggedOut({ tenantId }: Tenant, proxy: ProxyToken): Promise<void> {
+    const logout = await this.#logouts.read(
+      keyOf(tenantId, proxy.issuerTag),
+      async () => (await findLogout(this.#deps.db.reader(tenantId), proxy.issuerTag)) ?? neverLoggedOut,
+    )
+    if (isLoggedOut(logout, proxy)) throw new Failure('E-AUTH-UNAUTH')
   }
 
   /** A visitor from this server stays only as long as the session at home lives, and an app as long as the one in which it was

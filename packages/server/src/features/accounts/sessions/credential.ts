@@ -3,8 +3,9 @@ import type { Identified, Tenant } from '#infra/caller/index.ts'
 import type { Database } from '#infra/db/index.ts'
 import type { TokenSecrets } from '#infra/keys/index.ts'
 import { isApiKey } from './api-key.ts'
+import type { IdentityTokenDeps } from './identity-token.ts'
 import { verifyLocalToken } from './local-token.ts'
-import { type ProxyToken, type ProxyTokenDeps, verifyProxyToken } from './proxy-token.ts'
+import { type ProxyToken, verifyProxyToken } from './proxy-token.ts'
 import { secretHash } from './session.ts'
 import { findSessionBySecret } from './session-store.ts'
 
@@ -21,7 +22,7 @@ export interface Credential {
   readonly proxy?: ProxyToken
 }
 
-export interface CredentialDeps extends ProxyTokenDeps {
+export interface CredentialDeps extends IdentityTokenDeps {
   readonly db: Database
   readonly secrets: Pick<TokenSecrets, 'find'>
 }

@@ -2,6 +2,8 @@ import type { IdTag } from '@kith/protocol'
 import type { HostedTenant, Tenants } from '#features/tenants/index.ts'
 import { type Database, serverTenant, type TenantId } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
+import { isLoggedOut } from '../visits/visitor-logout.ts'
+import { listLogouts, type Visitor } from '../visits/visitor-logout-store.ts'
 import type { HeldCredential } from './authenticator.ts'
 import { type LiveSession, listLiveSessions, type SessionKey } from './session-store.ts'
 
@@ -13,22 +15,24 @@ interface ListEndedDeps {
   listSuspendedOrBanned(idTags: readonly IdTag[]): Promise<readonly IdTag[]>
 }
 
-/** Which of these credentials have ended: four queries at most, however many there are, and nothing from memory. */
+/** Which of these credentials have ended: five queries at most, however many there are, and nothing from memory. */
 export async function listEnded(
   deps: ListEndedDeps,
   held: readonly HeldCredential[],
 ): Promise<ReadonlySet<HeldCredential>> {
   if (held.length === 0) return new Set()
   const tenants = await findTenants(deps, held)
-  const [signedOut, barred] = await Promise.all([
+  const [signedOut, loggedOut, barred] = await Promise.all([
     findSignedOut(deps, held, tenants),
+    findLoggedOut(deps, held),
     findSuspendedOrBanned(deps, held),
   ])
   const hasEnded = (one: HeldCredential) => {
     const { callerTag } = one.credential
     const isBarred = callerTag !== undefined && (barred.has(callerTag) || isSuspended(tenants.get(callerTag)))
     const tenant = tenants.get(one.tenant.tenantId)
-    return signedOut.has(one) || isBarred || !tenant || isSuspended(tenant)
+    const isOut = signedOut.has(one) || loggedOut.has(one)
+    return isOut || isBarred || !tenant || isSuspended(tenant)
   }
   return new Set(held.filter(hasEnded))
 }
@@ -103,6 +107,26 @@ async function findLive(
   const distinct = new Map(keys.map((key) => [nameOf(key), key]))
   const live = await listLiveSessions(db.reader(serverTenant), [...distinct.values()], nowSecs(clock))
   return new Map(live.map((session) => [nameOf(session), session]))
+}
+
+/** Of proxy tokens that are held themselves: those of which their issuers say that they have ended. */
+async function findLoggedOut(
+  { db }: ListEndedDeps,
+  held: readonly HeldCredential[],
+): Promise<ReadonlySet<HeldCredential>> {
+  const visits = held.flatMap((one) => {
+    const { tenant, credential } = one
+    const { proxy } = credential
+    return proxy ? [{ one, proxy, tenantId: tenant.tenantId, callerTag: proxy.issuerTag }] : []
+  })
+  const visitors = new Map<string, Visitor>(
+    visits.map(({ tenantId, callerTag }) => [`${tenantId} ${callerTag}`, { tenantId, callerTag }]),
+  )
+  const logouts = await listLogouts(db.reader(serverTenant), [...visitors.values()])
+  const byVisitor = new Map(logouts.map((logout) => [`${logout.tenantId} ${logout.callerTag}`, logout]))
+  const hasEnded = ({ proxy, tenantId, callerTag }: (typeof visits)[number]) =>
+    isLoggedOut(byVisitor.get(`${tenantId} ${callerTag}`), proxy)
+  return new Set(visits.filter(hasEnded).map(({ one }) => one))
 }
 
 /** A tenant's own identity is suspended as a tenant. */

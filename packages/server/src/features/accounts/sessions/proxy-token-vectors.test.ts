@@ -4,7 +4,8 @@ import type { IdTag } from '@kith/protocol'
 import { describe, expect, test } from 'vitest'
 import type { Tenant } from '#infra/caller/index.ts'
 import { openSignatures } from '#infra/keys/index.ts'
-import { type FindIdentityKey, verifyProxyToken } from './proxy-token.ts'
+import type { FindIdentityKey } from './identity-token.ts'
+import { verifyProxyToken } from './proxy-token.ts'
 
 interface Vectors {
   readonly now: number

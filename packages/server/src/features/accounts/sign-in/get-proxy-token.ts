@@ -1,4 +1,5 @@
 import type { IdTag } from '@kith/protocol'
+import { findRelation } from '#features/relations/index.ts'
 import type { Tenants } from '#features/tenants/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import type { Database, TenantId } from '#infra/db/index.ts'
@@ -9,6 +10,8 @@ import type { IssuedToken } from '../sessions/issue-token.ts'
 import { assertSessionLives } from '../sessions/personal-caller.ts'
 import { mintProxyToken } from '../sessions/proxy-token.ts'
 import { earliest, type TokenLifetimes } from '../sessions/session.ts'
+import { sidElsewhere } from '../visits/log-out-elsewhere.ts'
+import { type NoteVisitDeps, noteVisit } from '../visits/note-visit.ts'
 
 export interface ProxyTokenDeps {
   readonly db: Database
@@ -21,20 +24,28 @@ export interface ProxyTokenDeps {
   findServerUrl(idTag: IdTag, asker: IdTag): Promise<string | undefined>
 }
 
+export interface ProxyTokenRequest {
+  readonly tenant: Tenant
+  readonly caller: Identified
+  readonly target: IdTag
+}
+
+type Granted = IssuedToken & { readonly serverUrl: string }
+
 /** A token that proves this tenant to another one. It speaks for the tenant itself, so only its owner gets one, and only
- * with full authority. It does not outlive what it was asked for with. */
+ * with full authority. It does not outlive what it was asked for with. `sid`: the session, as the target is to know it. */
 export async function getProxyToken(
   deps: ProxyTokenDeps,
-  { tenant, caller, target }: { tenant: Tenant; caller: Identified; target: IdTag },
-): Promise<IssuedToken & { readonly serverUrl: string }> {
+  { tenant, caller, target, sid }: ProxyTokenRequest & { readonly sid?: string },
+): Promise<Granted> {
   if (!caller.isOwner) throw new Failure('E-AUTH-FORBIDDEN')
   if (target === tenant.idTag) throw invalid('/query/target', 'At home a token of this tenant is enough.')
+  const issuedAt = nowSecs(deps.clock)
   const serverUrl = await deps.findServerUrl(target, tenant.idTag)
   if (serverUrl === undefined) throw new Failure('E-PROFILE-NOTFOUND')
-  // It cannot be revoked elsewhere, so the cached session is not enough.
+  // The cached session is not enough for what may be used for minutes.
   const session = await assertSessionLives(deps, deps.db.reader(tenant.tenantId), caller)
   const { proxySecs } = await deps.findLifetimes(tenant.tenantId)
-  const issuedAt = nowSecs(deps.clock)
   const expiresAt = earliest(issuedAt + proxySecs, session?.expiresAt)
   const isLocal = (await deps.tenants.find(target)) !== undefined
   const token = await mintProxyToken(deps.keys, tenant, {
@@ -42,8 +53,27 @@ export async function getProxyToken(
     issuedAt,
     expiresAt,
     isByKey: caller.tokenUse === 'apikey',
-    // Other servers do not learn the session.
-    ...(isLocal && caller.sessionId !== undefined ? { homeSid: caller.sessionId } : {}),
+    // Other servers learn no more of the session than what ends with it.
+    homeSid: isLocal ? caller.sessionId : sid,
   })
   return { token, expiresAt, serverUrl }
+}
+
+/** The same for a client, which shows it at the target itself: the target is told when the session ends. */
+export async function giveProxyToken(
+  deps: ProxyTokenDeps & NoteVisitDeps,
+  request: ProxyTokenRequest,
+): Promise<Granted> {
+  const { tenant, caller, target } = request
+  const reader = deps.db.reader(tenant.tenantId)
+  if (caller.isOwner && (await findRelation(reader, target))?.isBlocked)
+    throw new Failure('E-AUTH-FORBIDDEN', { message: 'This identity is blocked.' })
+  const { sessionId: sid } = caller
+  const granted = await getProxyToken(deps, {
+    ...request,
+    ...(sid === undefined ? {} : { sid: sidElsewhere(sid, target) }),
+  })
+  const isElsewhere = (await deps.tenants.find(target)) === undefined
+  if (isElsewhere && sid !== undefined) await noteVisit(deps, { tenant, caller, target, sid })
+  return granted
 }

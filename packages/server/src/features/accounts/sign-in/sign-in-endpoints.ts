@@ -5,6 +5,7 @@ import {
   initLogin as initLoginContract,
   listSessions as listSessionsContract,
   login as loginContract,
+  logOutVisitor as logOutVisitorContract,
   logout as logoutContract,
   revokeSession as revokeSessionContract,
 } from '@kith/protocol'
@@ -18,8 +19,10 @@ import { type PasskeyEndpointsDeps, passkeyEndpoints } from '../passkeys/passkey
 import { type PasswordEndpointsDeps, passwordEndpoints } from '../passwords/password-endpoints.ts'
 import { qrEndpoints } from '../qr/qr-endpoints.ts'
 import { QrWaiters } from '../qr/qr-waiters.ts'
+import type { NoteVisitDeps } from '../visits/note-visit.ts'
+import { type TakeLogoutDeps, takeLogout } from '../visits/take-logout.ts'
 import { type ExchangeDeps, exchangeCredential } from './exchange-credential.ts'
-import { getProxyToken, type ProxyTokenDeps } from './get-proxy-token.ts'
+import { giveProxyToken, type ProxyTokenDeps } from './get-proxy-token.ts'
 import { type InitLoginDeps, initLogin } from './init-login.ts'
 import { type LoginDeps, login } from './login.ts'
 import { endSession, listSessions, logout } from './manage-sessions.ts'
@@ -28,6 +31,8 @@ export type SignInDeps = LoginDeps &
   InitLoginDeps &
   ExchangeDeps &
   ProxyTokenDeps &
+  NoteVisitDeps &
+  TakeLogoutDeps &
   ApiKeyDeps &
   PasskeyEndpointsDeps &
   PasswordEndpointsDeps &
@@ -55,8 +60,12 @@ export function signInEndpoints(deps: SignInDeps): Endpoint[] {
       exchangeCredential(deps, { tenant, caller, ...body, bearer, device: { ip, userAgent } }),
     ),
     bind(getProxyTokenContract, ({ tenant, caller, query }) =>
-      getProxyToken(deps, { tenant, caller, target: query.target }),
+      giveProxyToken(deps, { tenant, caller, target: query.target }),
     ),
+    bind(logOutVisitorContract, async ({ tenant, body: token, ip }) => {
+      await takeLogout(deps, { tenant, token, ip })
+      return 'ok' as const
+    }),
     bind(listSessionsContract, ({ tenant, caller }) => listSessions(deps, { tenant, caller })),
     bind(revokeSessionContract, async ({ tenant, caller, params, ip }) => {
       await endSession(deps, { tenant, caller, sid: params.sid, ip })

@@ -59,3 +59,12 @@ export async function findIdentityKey(
   }
   return undefined
 }
+
+/** Does the server of an identity say that there is none, or none at this time? Charged to the `address` that spoke of it. */
+export async function isIdentityGone(
+  identities: Asked,
+  { idTag, address }: { readonly idTag: IdTag; readonly address: string },
+): Promise<boolean> {
+  const resolved = await identities.resolve(idTag, { asker: { cause: 'bearer', key: address } })
+  return resolved.kind === 'unknown' && resolved.isGone === true
+}
