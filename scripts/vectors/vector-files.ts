@@ -3,12 +3,13 @@ import { actionOutcomeVectors } from './action-outcome-vectors.ts'
 import { actionTokenVectors } from './action-token-vectors.ts'
 import { cursorVectors } from './cursor-vectors.ts'
 import { actionIdVectors, fileIdVectors, idTagVectors, referenceIdVectors } from './id-vectors.ts'
-import { proxyTokenVectors } from './proxy-token-vectors.ts'
+import { logoutTokenVectors, proxyTokenVectors } from './identity-token-vectors.ts'
 import { type Parts, Signer, untold } from './signing.ts'
 
 const files: Record<string, (signer: Signer) => unknown> = {
   'tokens/action-tokens.json': actionTokenVectors,
   'tokens/proxy-tokens.json': proxyTokenVectors,
+  'tokens/logout-tokens.json': logoutTokenVectors,
   'actions/members.json': actionMemberVectors,
   'actions/outcomes.json': actionOutcomeVectors,
   'ids/id-tags.json': idTagVectors,

@@ -133,12 +133,12 @@ describe('the vectors of tokens', () => {
     },
   )
 
-  test.each(vectors<Tokens>('tokens/proxy-tokens').valid)(
-    'have the form of a signed token: $name',
-    ({ token = '', claims }) => {
-      expect(parseSignedToken(token, 4096)).toMatchObject({ payload: claims })
-    },
-  )
+  test.each([
+    ...vectors<Tokens>('tokens/proxy-tokens').valid,
+    ...vectors<Tokens>('tokens/logout-tokens').valid,
+  ])('have the form of a signed token: $name', ({ token = '', claims }) => {
+    expect(parseSignedToken(token, 4096)).toMatchObject({ payload: claims })
+  })
 })
 
 async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {

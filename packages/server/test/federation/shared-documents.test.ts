@@ -137,18 +137,6 @@ test("a visitor is told when the host's server suspends their identity (1008), a
   ])
 })
 
-test('a visitor whose account is suspended at home stays until the connection ends, and gets no other token', async () => {
-  const scene = await stage()
-  await seen(scene)
-  const { bob, his } = scene
-  await network.server(1).suspend(bob.idTag)
-  await within5s(scene, ([state]) => (state as { kind: string }).kind === 'saved')
-  await expect(
-    bob.client.call(getProxyToken, { query: { target: scene.alice.idTag } }),
-  ).rejects.toMatchObject({ status: 401 })
-  expect(his.database.state.kind).toBe('open')
-})
-
 test('a visitor who may only read from now on stays, and changes nothing', async () => {
   const scene = await stage()
   await seen(scene)

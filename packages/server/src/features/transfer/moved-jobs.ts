@@ -76,6 +76,7 @@ export const movedJobs: readonly string[] = [...moved.keys()]
  * notifications, and those that are made anew from rows. */
 export const stayingJobs: readonly string[] = [
   'account.mail',
+  'accounts.log-out-elsewhere',
   'actions.accept',
   'actions.admit',
   'actions.publish',

@@ -7,6 +7,8 @@ import type { Tenant } from '#infra/caller/index.ts'
 import { type Database, serverTenant, type TenantId } from '#infra/db/index.ts'
 import { accountsMigrations } from '../accounts-migrations.ts'
 import { browserSessionsMigrations } from '../browser-sessions/browser-sessions-migrations.ts'
+import { putLogout } from '../visits/visitor-logout-store.ts'
+import { visitsMigrations } from '../visits/visits-migrations.ts'
 import type { HeldCredential } from './authenticator.ts'
 import type { Credential } from './credential.ts'
 import { listEnded, listEndedTenants } from './list-ended.ts'
@@ -20,7 +22,12 @@ eachDialect('what sockets rest on', (open) => {
   async function start() {
     const clock = new TestClock()
     const db = await open({
-      migrations: [...tenantsMigrations, ...accountsMigrations, ...browserSessionsMigrations],
+      migrations: [
+        ...tenantsMigrations,
+        ...accountsMigrations,
+        ...browserSessionsMigrations,
+        ...visitsMigrations,
+      ],
     })
     for (const { idTag, type } of [alice, bob])
       await db.transact(serverTenant, (tx) =>
@@ -132,6 +139,30 @@ eachDialect('what sockets rest on', (open) => {
     expect(await ended(exchanged, direct)).toEqual([true, true])
   })
 
+  function proxyOf(issuer: string, issuedAt: number, homeSid?: string, tenant = alice): HeldCredential {
+    const issuerTag = issuer as IdTag
+    const more = homeSid === undefined ? {} : { homeSid }
+    const proxy = { issuerTag, jti: 'x', issuedAt, expiresAt: 1, isByKey: false, ...more }
+    return held(tenant, { tokenUse: 'proxy', callerTag: issuerTag, proxy })
+  }
+
+  test('ends for a proxy token as its issuer says, at that tenant', async () => {
+    const { db, ended } = await start()
+    const visits = [
+      proxyOf('carol.example', 100),
+      proxyOf('carol.example', 101),
+      proxyOf('carol.example', 101, 'first'),
+      proxyOf('carol.example', 101, 'second'),
+      proxyOf('dave.example', 100, 'first'),
+      proxyOf('carol.example', 100, 'first', bob),
+    ]
+    expect(new Set(await ended(...visits))).toEqual(new Set([false]))
+    await db.transact(alice.tenantId, (tx) =>
+      putLogout(tx, 'carol.example' as IdTag, { before: 100, sids: ['first'], keptUntil: 9_999_999_999 }),
+    )
+    expect(await ended(...visits)).toEqual([true, false, true, false, false, false])
+  })
+
   test('is found for as many sockets as may be open', async () => {
     const { db, clock, ended } = await start()
     const one = await session(db, clock, alice)
@@ -140,5 +171,7 @@ eachDialect('what sockets rest on', (open) => {
     )
     const found = await ended(one, ...many)
     expect([found[0], found.filter(Boolean).length]).toEqual([false, 9_999])
+    const visitors = Array.from({ length: 10_000 }, (_, at) => proxyOf(`visitor${at}.example`, 100))
+    expect((await ended(...visitors)).filter(Boolean)).toEqual([])
   })
 })

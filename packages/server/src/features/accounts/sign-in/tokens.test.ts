@@ -247,13 +247,18 @@ eachDialect('a proxy token', (open) => {
     }
   })
 
-  test('from another server names no session of this one', async () => {
+  test('for another server names the session as no other server knows it', async () => {
     const site = await openSignInSite(open)
-    const carol = 'carol.example.org' as IdTag
-    site.world.addRemote(carol)
-    const path = `/api/auth/proxy-token?target=${carol}`
-    const { json } = await site.ask('GET', path, { token: await site.login(site.alice) })
-    expect(decodeJwt(json.data.token)).not.toHaveProperty('sid')
+    const [first, second] = [await site.login(site.alice), await site.login(site.alice)]
+    const [carol, dave] = ['carol.example.org', 'dave.example.org'] as IdTag[]
+    for (const idTag of [carol, dave]) site.world.addRemote(idTag as IdTag)
+    const sidFor = async (token: string, target: string | undefined) => {
+      const { json } = await site.ask('GET', `/api/auth/proxy-token?target=${target}`, { token })
+      return `${decodeJwt(json.data.token).sid}`
+    }
+    const sids = [await sidFor(first, carol), await sidFor(first, dave), await sidFor(second, carol)]
+    expect(new Set([...sids, decodeJwt(first).sid, decodeJwt(second).sid]).size).toBe(5)
+    expect(await sidFor(first, carol)).toBe(sids[0])
   })
 
   test('made with an API key says so, and is worth no more where it is exchanged', async () => {

@@ -5,6 +5,7 @@ import { rateKeyOf } from '#infra/http/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import {
+  type IdentityToken,
   type IdentityTokenDeps,
   isGenuine,
   longestLifeSecs,
@@ -58,13 +59,15 @@ async function endedBy(
   read: UnverifiedToken,
   { now, asker }: { readonly now: number; readonly asker: string },
 ): Promise<Ended | undefined> {
-  const { issuerTag, issuedAt, sid, claims } = read.claimed
-  if (await isGenuine(deps, read, asker)) {
-    if (sid !== undefined) return { sid }
-    return { before: Number.isSafeInteger(claims.before) ? Number(claims.before) : issuedAt }
-  }
+  if (await isGenuine(deps, read, asker)) return endOf(read.claimed)
   // A suspended identity has no document at its server, and so no keys that could be asked for now.
-  return (await deps.isIdentityGone(issuerTag, asker)) ? { before: now } : undefined
+  return (await deps.isIdentityGone(read.claimed.issuerTag, asker)) ? { before: now } : undefined
+}
+
+/** What a logout token says. */
+export function endOf({ sid, issuedAt, claims: { before } }: IdentityToken): Ended {
+  if (sid !== undefined) return { sid }
+  return { before: Number.isSafeInteger(before) ? Number(before) : issuedAt }
 }
 
 function isKnown(known: VisitorLogout, { sid, before }: Ended): boolean {

@@ -1,37 +1,56 @@
 import { type Cast, castOf, now } from './cast.ts'
 import { encode, publishedKey, type Signer, vectorKey } from './signing.ts'
 
-const description = [
-  'Proxy tokens (compact JWS, ES384) shown at the time `now` on the host of `audience`, whose server knows the issuers with',
-  'exactly these keys. A valid token proves who `iss` is, any number of times until `exp`; an invalid one is 401.',
-].join(' ')
+type Use = 'proxy' | 'logout'
+
+const shown =
+  'shown at the time `now` on the host of `audience`, whose server knows the issuers with exactly these keys.'
+
+const descriptions: Record<Use, string> = {
+  proxy: `Proxy tokens (compact JWS, ES384) ${shown} A valid token proves who \`iss\` is, any number of times until \`exp\`; an invalid one is 401.`,
+  logout: `Logout tokens (compact JWS, ES384) ${shown} A valid token ends the proxy tokens of \`iss\` that \`ends\` names: those of a session, or those issued up to a time (Unix seconds); an invalid one is 401.`,
+}
 
 const audience = 'bob.example.org'
 
 /** `vectors/tokens/proxy-tokens.json`. */
 export function proxyTokenVectors(signer: Signer) {
+  return identityTokenVectors('proxy', signer)
+}
+
+/** `vectors/tokens/logout-tokens.json`. */
+export function logoutTokenVectors(signer: Signer) {
+  const { valid, ...rest } = identityTokenVectors('logout', signer)
+  const endsOf = ({ sid, before, iat }: Record<string, unknown>) =>
+    typeof sid === 'string' ? { sid } : { before: Number.isSafeInteger(before) ? before : iat }
+  return { ...rest, valid: valid.map((one) => ({ ...one, ends: endsOf(one.claims) })) }
+}
+
+function identityTokenVectors(use: Use, signer: Signer) {
   const cast = castOf(signer)
   const issuers = [cast.alice].map(({ idTag, keys }) => ({ idTag, keys: keys.map(publishedKey) }))
   const key = cast.keyOf(cast.alice)
-  const valid = Object.entries(soundClaims).map(([name, members]) => {
-    const claims = claimsOf(cast, name, members)
+  const sound = { ...soundClaims, ...(use === 'logout' ? soundLogouts : {}) }
+  const valid = Object.entries(sound).map(([name, members]) => {
+    const claims = claimsOf(cast, name, { use, ...members })
     return { name, token: signer.token(key, claims), claims }
   })
   const invalid = [
-    ...Object.entries(brokenClaims).map(([name, { kid, ...members }]) => {
+    ...Object.entries({ ...brokenClaims, ...otherUses[use] }).map(([name, { kid, ...members }]) => {
       const used = kid === undefined ? key : cast.keyOf(cast.alice, kid)
-      return { name, token: signer.token(used, claimsOf(cast, name, members)) }
+      return { name, token: signer.token(used, claimsOf(cast, name, { use, ...members })) }
     }),
-    ...brokenTokens(cast, signer),
+    ...brokenTokens(cast, signer, use),
   ]
-  return { description, now, audience, issuers, valid, invalid }
+  return { description: descriptions[use], now, audience, issuers, valid, invalid }
 }
 
 type Claims = Readonly<Record<string, unknown>> & { readonly kid?: string }
 
-function claimsOf({ alice }: Cast, name: string, members: object) {
+function claimsOf({ alice }: Cast, name: string, members: Readonly<Record<string, unknown>>) {
   const jti = Buffer.from(name).toString('base64url').slice(0, 64).padEnd(8, '-')
-  const claims = { iss: alice.idTag, aud: audience, use: 'proxy', jti, iat: now, exp: now + 300, ...members }
+  const { use, ...others } = members
+  const claims = { iss: alice.idTag, aud: audience, use, jti, iat: now, exp: now + 300, ...others }
   return Object.fromEntries(Object.entries(claims).filter(([, value]) => value !== undefined))
 }
 
@@ -43,6 +62,18 @@ const soundClaims: Record<string, Claims> = {
   'unknown claims are ignored': { scope: 'read', nothing: null },
   'a jti of 8 characters': { jti: 'A-z_0.9~' },
   'a jti of 128 characters': { jti: 'j'.repeat(128) },
+}
+
+const soundLogouts: Record<string, Claims> = {
+  'of a session': { sid: 'a-name-of-a-session' },
+  'of a session, whatever the time': { sid: 'a-name-of-a-session', before: now - 60 },
+  'of what was issued up to a minute ago': { before: now - 60 },
+  'of what is issued within the next two seconds': { before: now + 2 },
+}
+
+const otherUses: Record<Use, Record<string, Claims>> = {
+  proxy: {},
+  logout: { 'a proxy token': { use: 'proxy' } },
 }
 
 const brokenClaims: Record<string, Claims> = {
@@ -72,9 +103,9 @@ const brokenClaims: Record<string, Claims> = {
   'signed with a retired key after its end': { kid: '20250101WxYz' },
 }
 
-function brokenTokens(cast: Cast, signer: Signer) {
+function brokenTokens(cast: Cast, signer: Signer, use: Use) {
   const key = cast.keyOf(cast.alice)
-  const claims = claimsOf(cast, 'good for five minutes', {})
+  const claims = claimsOf(cast, 'good for five minutes', { use })
   const header = { alg: 'ES384', typ: 'JWT', kid: key.kid }
   const token = signer.token(key, claims)
   const [head, , signature] = token.split('.')
