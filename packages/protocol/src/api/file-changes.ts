@@ -151,7 +151,7 @@ export const duplicateFile = contract({
     schema: Type.Object({ fileName: Type.Optional(name), parentId: Type.Optional(parent) }),
   },
   reply: { kind: 'data', status: 201, schema: Type.Object({ fileId: Type.String() }) },
-  errors: ['E-AUTH-FORBIDDEN', 'E-FILE-NOTFOUND', 'E-STATE', 'E-TOOLARGE', 'E-QUOTA', 'E-UNAVAILABLE'],
+  errors: ['E-AUTH-FORBIDDEN', 'E-FILE-NOTFOUND', 'E-STATE', 'E-QUOTA', 'E-UNAVAILABLE'],
 })
 
 const tagParams = Type.Object({

@@ -29,7 +29,7 @@ export function openRealtimeFeatures(
   }
   const databases = new LiveDatabases({ db, clock, logger, bus: nodeBus, engine })
   const contents: ContentsByType = {
-    CRDT: documentContents({ db, documents }),
+    CRDT: documentContents({ db, clock, documents }),
     RTDB: databaseContents({ ...engine, onChanged: databases.noteChanged.bind(databases) }),
   }
   return {

@@ -1,5 +1,5 @@
 import type { FileId, IdTag } from '@kith/protocol'
-import type { ContentSnapshot, FileContents, Restoration } from '#features/files/index.ts'
+import type { ContentSnapshot, CopyAhead, FileContents, Restoration } from '#features/files/index.ts'
 import type { Reader, TenantId, Writer } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
 
@@ -60,6 +60,12 @@ export class FakeContents implements FileContents {
     const { tenantId } = tx
     const rows = [...this.#state(tenantId, from).rows]
     tx.afterCommit(() => this.write(tenantId, to, ...rows))
+    return Buffer.byteLength(rows.join(''))
+  }
+
+  async copyAhead({ tenantId, from, to }: CopyAhead): Promise<number> {
+    const { rows } = this.#state(tenantId, from)
+    this.write(tenantId, to, ...rows)
     return Buffer.byteLength(rows.join(''))
   }
 

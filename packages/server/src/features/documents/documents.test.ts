@@ -114,7 +114,7 @@ eachDialect('documents', (open) => {
       return documents
     }
     const documents = process()
-    const contents = documentContents({ db, documents })
+    const contents = documentContents({ db, clock, documents })
     const rows = async (table: keyof DocumentTables) =>
       await db.reader(tenantId).tables<DocumentTables>().selectFrom(table).selectAll().execute()
     const tables = <Result>(
@@ -461,6 +461,48 @@ eachDialect('documents', (open) => {
       })
     })
 
+    test('and what is in it now have what was written a moment ago, while that is compacted', async () => {
+      const lab = await openLab()
+      const { write } = await join(lab.documents)
+      for (let count = 1; count < 4; count += 1) {
+        await write('x'.repeat(1024 ** 2))
+        expect((await presentText(lab)).length).toBe(count * 1024 ** 2)
+      }
+    })
+
+    test('has what is larger than most documents, which is restored and copied', async () => {
+      const lab = await openLab()
+      const { editor, write, session } = await join(lab.documents)
+      for (const letter of 'abcdefghijklmnopqrstuvwxyz') await write(letter.repeat(1024 ** 2))
+      const text = editor.doc.getText('t')
+      const former = `${text}`
+      await session.compact()
+      const [large] = await listed(lab)
+      expect(large?.size).toBeGreaterThan(26 * 1024 ** 2)
+      lab.clock.advance(3_600_000)
+      text.delete(0, text.length)
+      await session.submit(editor, Y.encodeStateAsUpdate(editor.doc, Y.encodeStateVector(editor.doc)))
+      await session.compact()
+      const seq = large?.seq ?? 0
+      await lab.contents.restore({ tenantId, fileId, seq, by: undefined, limits })
+      expect(`${text}` === former).toBe(true)
+      const copy = 'f1~large' as FileId
+      const bytes = await lab.contents.copyAhead({ tenantId, from: fileId, to: copy })
+      await write('!')
+      const { session: copied, giveBack } = await lab.process().take(tenantId, copy)
+      const doc = new Y.Doc()
+      Y.applyUpdate(doc, await copied.ask({ kind: 'state' }))
+      expect(`${doc.getText('t')}` === former).toBe(true)
+      expect(await copied.write(undefined, new Editor().type('?'))).toBe(true)
+      giveBack()
+      const parts = await lab.rows('crdt_snapshot_parts')
+      const sum = parts.reduce(
+        (all, { file_id, ...part }) => all + (file_id === copy && 'bytes' in part ? part.bytes.length : 0),
+        0,
+      )
+      expect(sum).toBe(bytes)
+    })
+
     test('is no part of a copy', async () => {
       const lab = await openLab()
       await lived(lab, 'a', 'b')
@@ -473,6 +515,11 @@ eachDialect('documents', (open) => {
       const doc = new Y.Doc()
       for await (const piece of lab.contents.present(tenantId, copy)) Y.applyUpdate(doc, piece)
       expect(doc.getText('t').toString()).toBe('abc')
+      const ahead = 'f1~ahead' as FileId
+      expect(await lab.contents.copyAhead({ tenantId, from: fileId, to: ahead })).toBeGreaterThan(0)
+      expect(await lab.contents.listSnapshots(lab.db.reader(tenantId), ahead)).toMatchObject([
+        { seq: 1, writers: [] },
+      ])
       const never = 'f1~never' as FileId
       expect(await lab.tables((tx) => lab.contents.copy(tx, never, 'f1~copy2' as FileId))).toBe(0)
       expect(await Array.fromAsync(lab.contents.present(tenantId, never))).toEqual([])
@@ -612,7 +659,7 @@ eachDialect('documents', (open) => {
           await first.session.submit(first.editor, update)
         const documents = lab.process({ threads: openThreads({ ...plenty, sharedMs: 10, openMs: 60 }) })
         await expect(join(documents)).rejects.toMatchObject({ code: 'E-UNAVAILABLE' })
-        const contents = documentContents({ db: lab.db, documents })
+        const contents = documentContents({ ...lab, documents })
         const by = 'carol.example' as IdTag
         const seq = await contents.restore({ tenantId, fileId, seq: 2, by, limits })
         expect((await contents.listSnapshots(lab.db.reader(tenantId), fileId)).at(0)).toMatchObject({

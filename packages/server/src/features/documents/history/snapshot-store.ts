@@ -76,24 +76,45 @@ export async function* readSnapshot(
 export async function insertSnapshot(
   tx: Writer,
   fileId: FileId,
-  { seq, createdAt, writers, state }: Omit<Snapshot, 'size'> & { readonly state: Uint8Array },
+  { state, ...snapshot }: Omit<Snapshot, 'size'> & { readonly state: Uint8Array },
 ): Promise<void> {
-  const tables = tx.tables<DocumentTables>()
-  const key = { tenant_id: tx.tenantId, file_id: fileId, seq }
-  await tables
+  await insertSnapshotRow(tx, fileId, { ...snapshot, size: state.length })
+  await insertSnapshotParts(tx, fileId, { seq: snapshot.seq, first: 0, parts: partsOf(state) })
+}
+
+/** A snapshot without its parts. */
+export async function insertSnapshotRow(
+  tx: Writer,
+  fileId: FileId,
+  { seq, createdAt, size, writers }: Snapshot,
+): Promise<void> {
+  await tx
+    .tables<DocumentTables>()
     .insertInto('crdt_snapshots')
     .values({
-      ...key,
+      ...{ tenant_id: tx.tenantId, file_id: fileId, seq, size },
       created_at: createdAt,
-      size: state.length,
       writers: JSON.stringify(writers),
       quarantined_at: null,
     })
     .execute()
-  for (const [part, bytes] of partsOf(state).entries())
-    await tables
+}
+
+/** Parts of a snapshot, from number `first` on. */
+export async function insertSnapshotParts(
+  tx: Writer,
+  fileId: FileId,
+  {
+    seq,
+    first,
+    parts,
+  }: { readonly seq: number; readonly first: number; readonly parts: readonly Uint8Array[] },
+): Promise<void> {
+  for (const [at, bytes] of parts.entries())
+    await tx
+      .tables<DocumentTables>()
       .insertInto('crdt_snapshot_parts')
-      .values({ ...key, part, bytes })
+      .values({ tenant_id: tx.tenantId, file_id: fileId, seq, part: first + at, bytes })
       .execute()
 }
 

@@ -104,12 +104,13 @@ export class DocumentSession {
     await this.#question(async () => undefined)
   }
 
-  /** Compacts the log, if it has grown. */
+  /** Compacts the log, if it has grown; resolves when that is durable, or has failed. */
   async compact(): Promise<void> {
     const isDone = await this.#question(async () =>
       this.#document.isCompactable ? await this.#document.startCompaction() : undefined,
     )
-    await isDone?.finished
+    // One that had begun before has all that was committed then.
+    await (isDone ? isDone.finished : this.#document.settled())
   }
 
   /** Resolves when the queues are empty. */

@@ -51,7 +51,7 @@ export interface FileContents {
    * calls. */
   copy(tx: Writer, from: FileId, to: FileId): Promise<number>
   /** The same in portions, before there is such a file: what is large. Answers its bytes. */
-  copyAhead?(copy: CopyAhead): Promise<number>
+  copyAhead(copy: CopyAhead): Promise<number>
   /** What is wrong with the stored present state, which is not changed; undefined when nothing is. Without it the state is
    * read. */
   check?(tenantId: TenantId, fileId: FileId): Promise<string | undefined>

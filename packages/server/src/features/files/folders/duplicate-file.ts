@@ -82,8 +82,6 @@ async function copyInPortions(
   contents: FileContents,
   { fileTp, ...copy }: CopyAhead & { readonly fileTp: LiveFileType },
 ): Promise<number> {
-  if (!contents.copyAhead)
-    throw new Failure('E-TOOLARGE', { message: 'Only up to 16 MiB can be duplicated.' })
   const { tenantId, to } = copy
   if (copying.has(tenantId)) throw new Failure('E-UNAVAILABLE', { retryAfterSecs: 10 })
   copying.add(tenantId)
