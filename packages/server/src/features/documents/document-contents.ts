@@ -5,7 +5,13 @@ import type { Clock } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import type { AtFile } from './documents-tables.ts'
 import { copyState } from './history/copy-state.ts'
-import { findNewestSnapshot, hasSnapshot, listSnapshots, readSnapshot } from './history/snapshot-store.ts'
+import {
+  findNewestSnapshot,
+  hasSnapshot,
+  listSnapshots,
+  readSnapshot,
+  SnapshotGone,
+} from './history/snapshot-store.ts'
 import { copyDocument, removeDocuments } from './log/document-copies-store.ts'
 import { findDocument, joined } from './log/document-log-store.ts'
 import { CannotOpen } from './session/loaded-document.ts'
@@ -75,7 +81,10 @@ async function restore(
 ): Promise<number> {
   const past = await snapshot(db.reader(tenantId), fileId, seq)
   if (!past) throw new Failure('E-NOTFOUND')
-  const state = joined(await Array.fromAsync(past)).slice()
+  const pieces = await Array.fromAsync(past).catch((error: unknown) => {
+    throw error instanceof SnapshotGone ? new Failure('E-NOTFOUND') : error
+  })
+  const state = joined(pieces).slice()
   try {
     return await documents.use(tenantId, fileId, async (session) => {
       await session.catchUp()

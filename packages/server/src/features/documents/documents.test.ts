@@ -470,6 +470,19 @@ eachDialect('documents', (open) => {
       }
     })
 
+    test('is not given in part where it is thinned while somebody reads', async () => {
+      const lab = await openLab()
+      const { write, session } = await join(lab.documents)
+      for (let count = 0; count < 3; count += 1) await write('x'.repeat(1024 ** 2))
+      await session.compact()
+      const reading = lab.contents.present(tenantId, fileId)[Symbol.asyncIterator]()
+      expect((await reading.next()).done).toBe(false)
+      await write('y')
+      await session.compact()
+      await expect(Array.fromAsync({ [Symbol.asyncIterator]: () => reading })).rejects.toThrow()
+      expect((await presentText(lab)).length).toBe(3 * 1024 ** 2 + 1)
+    })
+
     test('has what is larger than most documents, which is restored and copied', async () => {
       const lab = await openLab()
       const { editor, write, session } = await join(lab.documents)

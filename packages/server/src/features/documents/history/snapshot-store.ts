@@ -60,16 +60,24 @@ export async function listSnapshotParts(
 
 const partsAtOnce = 8
 
-/** A snapshot in pieces of 1 MiB. */
+/** The history does not keep the snapshot any more: a newer one has taken its place while it was read. */
+export class SnapshotGone extends Error {}
+
+/** A snapshot in pieces of 1 MiB. Throws `SnapshotGone`. */
 export async function* readSnapshot(
   reader: Reader,
   fileId: FileId,
   seq: number,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  for (let after = -1; ; after += partsAtOnce) {
+  const row = await snapshotsOf(reader, fileId).select('size').where('seq', '=', seq).executeTakeFirst()
+  if (!row) throw new SnapshotGone()
+  let left = row.size
+  for (let after = -1; left > 0; after += partsAtOnce) {
     const parts = await listSnapshotParts(reader, fileId, { seq, after, limit: partsAtOnce })
-    if (parts.length > 0) yield joined(parts)
-    if (parts.length < partsAtOnce) return
+    if (parts.length === 0) throw new SnapshotGone()
+    const piece = joined(parts)
+    left -= piece.length
+    yield piece
   }
 }
 

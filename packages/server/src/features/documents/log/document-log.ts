@@ -7,6 +7,7 @@ import {
   insertSnapshot,
   listSnapshots,
   readSnapshot,
+  SnapshotGone,
   updateSnapshot,
 } from '../history/snapshot-store.ts'
 import { thinStoredHistory } from '../history/thin-history.ts'
@@ -101,14 +102,26 @@ export class DocumentLog {
       const known = seq < 0 ? undefined : await this.#updatesAfter(seq, lastSeq)
       if (known) return { state: undefined, ...known }
       const newest = await findNewestSnapshot(this.#reader, this.#fileId)
-      const pieces: Uint8Array[] = []
-      if (newest !== undefined)
-        for await (const piece of readSnapshot(this.#reader, this.#fileId, newest)) pieces.push(piece)
-      const updates = await this.#updatesAfter(newest ?? 0, lastSeq, attempt === mostTries - 1)
-      if (!updates) continue
+      const isLastTry = attempt === mostTries - 1
+      const { pieces, isWhole } = await this.#readSnapshot(newest)
+      const updates = await this.#updatesAfter(newest ?? 0, lastSeq, isLastTry)
+      if (!updates || !(isWhole || isLastTry)) continue
       return { state: newest === undefined ? undefined : { seq: newest, bytes: joined(pieces) }, ...updates }
     }
     throw new Error('the log of a document has gaps')
+  }
+
+  /** What there is of a snapshot. */
+  async #readSnapshot(seq: number | undefined) {
+    const pieces: Uint8Array[] = []
+    if (seq === undefined) return { pieces, isWhole: true }
+    try {
+      for await (const piece of readSnapshot(this.#reader, this.#fileId, seq)) pieces.push(piece)
+      return { pieces, isWhole: true }
+    } catch (error) {
+      if (!(error instanceof SnapshotGone)) throw error
+      return { pieces, isWhole: false }
+    }
   }
 
   /** Undefined when some of them are not in the log any more. */
