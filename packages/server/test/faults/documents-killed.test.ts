@@ -12,7 +12,7 @@ const idTag = 'alice.localhost'
 const editors = 3
 const kills = runsOf(4)
 // In more of them a document becomes so long that it is full.
-const killsPerDocument = 25
+const killsPerDocument = 40
 // Where in a commit or a compaction it dies differs.
 const echoesBefore = (kill: number) => 5 + ((kill * 37) % 60)
 
