@@ -16,6 +16,11 @@ async function textOf(pieces: AsyncIterable<Uint8Array> | undefined): Promise<st
   return Buffer.concat(parts).toString()
 }
 
+/** What the history does with a snapshot that it does not keep. */
+async function deleteParts(tx: Writer): Promise<void> {
+  await tx.tables<Record<'rtdb_snapshot_parts', object>>().deleteFrom('rtdb_snapshot_parts').execute()
+}
+
 const limits = { maxFileBytes: 2 ** 40, maxStorageBytes: 0 }
 const put = (lab: DatabaseLab, path: string, data: object) => lab.write({ type: 'replace', path, data })
 
@@ -73,9 +78,27 @@ eachDialect('The contents of a database', (open) => {
     await put(lab, 'a/1', { n: 1 })
     await takeSnapshot(lab.deps, lab)
     const data = deflateSync(Buffer.alloc(17 * 1024 ** 2))
-    await lab.db.transact(lab.tenantId, (tx) => insertPart(tx, lab.fileId, { seq: 1, part: 1, data }))
+    await lab.db.transact(lab.tenantId, async (tx) => {
+      await deleteParts(tx)
+      await insertPart(tx, lab.fileId, { seq: 1, part: 0, data })
+    })
     const pieces = await contents.snapshot(lab.tenantId, lab.fileId, 1)
     await expect(textOf(pieces)).rejects.toMatchObject({ code: 'ERR_BUFFER_TOO_LARGE' })
+  })
+
+  test('are not given in part where the history stops keeping them while somebody reads', async () => {
+    const { lab, contents } = await openContentsLab(open)
+    for (const id of ['1', '2', '3']) await put(lab, `a/${id}`, { text: 'x'.repeat(1_000_000) })
+    const seq = (await takeSnapshot(lab.deps, lab)) ?? 0
+    const pieces = (await contents.snapshot(lab.tenantId, lab.fileId, seq))?.[Symbol.asyncIterator]()
+    expect((await pieces?.next())?.done).toBe(false)
+    await lab.db.transact(lab.tenantId, deleteParts)
+    const rest = { [Symbol.asyncIterator]: () => pieces as AsyncIterator<Uint8Array> }
+    await expect(Array.fromAsync(rest)).rejects.toMatchObject({ code: 'E-UNAVAILABLE' })
+    await expect(
+      contents.restore({ ...lab, seq, by: 'bob.example.com' as never, limits }),
+    ).rejects.toMatchObject({ code: 'E-UNAVAILABLE' })
+    expect(await lab.query('a')).toHaveLength(3)
   })
 
   test('that are many come back in portions', async () => {

@@ -107,17 +107,18 @@ function isWhole({ storedBytes }: StoredSnapshot): boolean {
   return storedBytes !== null
 }
 
-/** The parts of a snapshot, each of whole lines. */
-async function* partsOf(
-  { db }: ContentsDeps,
-  { tenantId, fileId }: DatabaseKey,
-  seq: number,
-): AsyncGenerator<Uint8Array> {
-  for (let part = 0; ; part += 1) {
-    const data = await findPart(db.reader(tenantId), fileId, { seq, part })
-    if (!data) return
-    yield await decompress(data, largestPart)
+/** The parts of a snapshot, each of whole lines. `E-UNAVAILABLE` where the history stops keeping it while it is read. */
+async function* partsOf(deps: ContentsDeps, key: DatabaseKey, seq: number): AsyncGenerator<Uint8Array> {
+  const { tenantId, fileId } = key
+  let left = (await findSnapshot(deps, key, seq))?.size
+  for (let part = 0; left !== undefined && left > 0; part += 1) {
+    const data = await findPart(deps.db.reader(tenantId), fileId, { seq, part })
+    if (!data) break
+    const lines = await decompress(data, largestPart)
+    left -= lines.length
+    yield lines
   }
+  if (left !== 0) throw new Failure('E-UNAVAILABLE', { retryAfterSecs: 5 })
 }
 
 async function* inPieces(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
