@@ -73,7 +73,15 @@ const soundLogouts: Record<string, Claims> = {
 
 const otherUses: Record<Use, Record<string, Claims>> = {
   proxy: {},
-  logout: { 'a proxy token': { use: 'proxy' } },
+  logout: {
+    'a proxy token': { use: 'proxy' },
+    'a session without a name': { sid: '' },
+    'a session with a name of 65 characters': { sid: 's'.repeat(65) },
+    'a session that is a number': { sid: 7 },
+    'of what was issued up to a fraction': { before: now - 0.5 },
+    'of what was issued up to a negative time': { before: -1 },
+    'of what was issued up to a text': { before: String(now) },
+  },
 }
 
 const brokenClaims: Record<string, Claims> = {

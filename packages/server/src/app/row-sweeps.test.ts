@@ -367,9 +367,11 @@ eachDialect('a sweep of all tenants', (open) => {
     const used = steps.flatMap((step) => step.match(/(?<=INDEX |using |Index Scan on )\w+/g) ?? [])
     expect(used.filter((name) => !isKey.test(name))).toEqual([
       'audit_log_age',
+      'visited_hosts_ended',
       'sessions_expired',
       'sessions_ended',
       'browser_sessions_ended',
+      'visitor_logouts_ended',
       'refs_expired',
       'refs_used_up',
       'refs_used_up',

@@ -12,7 +12,7 @@ import {
 } from '#features/accounts/index.ts'
 import { isAppInstalled } from '#features/apps/index.ts'
 import { auditEndpoints } from '#features/audit/index.ts'
-import { findIdentityKey, findServerUrl, isIdentityGone } from '#features/federation/index.ts'
+import { findLastKnownKey, findServerUrl } from '#features/federation/index.ts'
 import { listLoginSettings } from '#features/settings/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Endpoint, RateLimits } from '#infra/http/index.ts'
@@ -71,7 +71,6 @@ export function signInParts(
     listLoginSettings: (tenantId) => listLoginSettings(settings, tenantId),
     requiresVerifiedEmail: (tenantId) => settings.find(tenantId, 'auth.require_verified_email'),
     findServerUrl: (idTag, owner) => findServerUrl(identities, idTag, owner),
-    findIdentityKey: (idTag, kid, address) => findIdentityKey(identities, { idTag, kid, address }),
-    isIdentityGone: (idTag, address) => isIdentityGone(identities, { idTag, address }),
+    findLastKnownKey: (idTag, kid, address) => findLastKnownKey({ db, identities }, { idTag, kid, address }),
   }
 }

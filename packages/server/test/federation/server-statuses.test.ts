@@ -161,8 +161,8 @@ describe('a tenant of the server that it has', () => {
     expect((await bob.client.call(listDeliveries, { params: { actionId: missed } })).data).toMatchObject([
       { state: 'retrying', lastError: 'HTTP 503' },
     ])
-    // The other server has decided nothing.
-    await expect(visiting.call(listProfiles, { query: {} })).resolves.toBeDefined()
+    // The other server has decided nothing, but is told that what the visit rests on has ended.
+    await expect(visiting.call(listProfiles, { query: {} })).rejects.toMatchObject({ status: 401 })
     await network.pass(121_000, 60_500)
     const again = { ...alice, client: await network.server(0).as(alice.idTag) }
     expect((await again.client.call(getAction, { params: { actionId } })).data.status).toBe('A')

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { RequestListener } from 'node:http'
 import {
   createApiKey,
   createFile,
@@ -6,11 +7,13 @@ import {
   deleteApiKey,
   getAccessToken,
   getProxyToken,
+  type IdTag,
   listSessions,
   logout,
   refreshLogin,
   revokeSession,
   updateAdminProfile,
+  updateApiKey,
   updateRelationship,
 } from '@kith/protocol'
 import { decodeJwt } from 'jose'
@@ -228,7 +231,7 @@ test('a host that is down is told when it is back', async () => {
   await expect(client.call(listSessions)).rejects.toMatchObject({ status: 401 })
 })
 
-test('a home is believed when it does not tell the keys of who is suspended any more', async () => {
+test('a home is believed that does not tell the keys of who is suspended any more', async () => {
   const scene = await stage()
   await exchange(scene, await prove(scene, scene.session))
   await network.pass(24 * 3_600_000 - 60_000, 3_600_000)
@@ -240,6 +243,69 @@ test('a home is believed when it does not tell the keys of who is suspended any 
   await network.server(1).suspend(scene.bob.idTag)
   await fiveSeconds()
   expect(await there.codes()).toEqual([1008, 1008])
+})
+
+test('an API key that is narrowed is shown anew', async () => {
+  const scene = await stage()
+  const { key, keyId } = await apiKeyOf(scene)
+  const there = await visit(scene, await exchange(scene, await prove(scene, key)))
+  await scene.bob.client.call(updateApiKey, { params: { keyId }, body: { name: 'renamed' } })
+  await fiveSeconds()
+  expect(there.isOpen()).toBe(true)
+  await scene.bob.client.call(updateApiKey, { params: { keyId }, body: { scope: 'read:files' } })
+  await fiveSeconds()
+  expect(await there.codes()).toEqual([1008, 1008])
+})
+
+test('between tenants of one server a block ends visits as well', async () => {
+  const scene = await stage()
+  const dora = await network.person(1, `dora${scene.bob.idTag.split('.')[0]}`)
+  const proof = await prove({ ...scene, alice: dora }, scene.session)
+  const there = network.server(1).client(dora.idTag)
+  const { token } = (await there.call(getAccessToken, { query: { token: proof } })).data
+  const lists = (bearer: string) => network.server(1).client(dora.idTag, bearer).call(listSessions)
+  await expect(lists(token)).resolves.toBeDefined()
+  const [params, body] = [{ idTag: dora.idTag }, { relationship: 'block' }] as const
+  await scene.bob.client.call(updateRelationship, { params, body })
+  for (const bearer of [token, proof]) await expect(lists(bearer)).rejects.toMatchObject({ status: 401 })
+})
+
+describe('A host that', () => {
+  let at = 0
+
+  /** Posts that it has got after a sign-out, each with its answer, within so many minutes. */
+  async function postsTo(answer: RequestListener, minutes: number): Promise<string[]> {
+    at += 1
+    const idTag = `host${at}.localhost` as IdTag
+    const foreign = await network.addForeign(idTag)
+    foreign.onRequest = answer
+    const { bob, session, ...scene } = await stage()
+    await prove({ ...scene, bob, session, alice: { ...scene.alice, idTag } }, session)
+    await network.server(1).client(bob.idTag, session).call(logout)
+    await network.pass(minutes * 60_000, 1000 * minutes)
+    return foreign.requests.filter(({ url }) => url === '/api/auth/visitor-logout').map(({ body }) => body)
+  }
+
+  test.each([200, 202, 204, 400, 403, 404, 405, 410, 415])('answers %i is told once', async (status) => {
+    const posts = await postsTo((_, answer) => {
+      answer.writeHead(status).end()
+    }, 3)
+    expect(posts).toHaveLength(1)
+    expect(decodeJwt(posts[0] ?? '')).toMatchObject({ use: 'logout', sid: expect.any(String) })
+  })
+
+  test('refuses with 401 is told five times, in case that its clock is wrong', async () => {
+    expect(await postsTo((_, answer) => void answer.writeHead(401).end(), 10)).toHaveLength(5)
+  })
+
+  test('puts off is told when it says, within the day', async () => {
+    let refusals = 0
+    const posts = await postsTo((_, answer) => {
+      refusals += 1
+      answer.writeHead(refusals === 1 ? 429 : 200, { 'retry-after': '200000' }).end()
+    }, 70)
+    expect(posts).toHaveLength(2)
+  })
 })
 
 test('whom one blocks gets no proof of oneself', async () => {

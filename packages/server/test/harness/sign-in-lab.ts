@@ -79,8 +79,6 @@ export class SignInWorld {
   readonly fileAccess = new Map<`${IdTag} ${FileId}`, 'read' | 'write'>()
   /** Keys of identities of other servers. */
   readonly remoteKeys = new Map<IdTag, { kid: string; key: KeyObject; expiresAt?: number }>()
-  /** Whose servers say that they are no more. */
-  readonly gone = new Set<IdTag>()
   /** Whose domain the server blocks. */
   readonly domainBlocked = new Set<IdTag>()
   readonly mails: Mail[] = []
@@ -193,7 +191,10 @@ function portsOf(
       const found = tenant && (await keys.list(tenant.tenantId)).find((key) => key.kid === kid)
       return found && { ...found, key: createPublicKey(found.publicKey) }
     },
-    isIdentityGone: async (idTag: IdTag) => world.gone.has(idTag),
+    findLastKnownKey: async (idTag: IdTag, kid: string) => {
+      const remote = world.remoteKeys.get(idTag)
+      return remote?.kid === kid ? remote : undefined
+    },
     egress: {
       request: async () => {
         throw new Error('nothing is sent from here')

@@ -204,6 +204,7 @@ test('every column that can name somebody is decided about', async () => {
     'idempotency_keys.caller_tag',
     'storage_reservations.creator_tag',
     'tombstones.issuer_tag',
+    'visitor_logouts.caller_tag',
     'fan_outs.issuer_tag',
     'fan_outs.after_tag',
     'files.discarded_by',

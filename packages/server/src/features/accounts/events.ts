@@ -15,6 +15,11 @@ export type AccountEvent =
       readonly sid: string
     }
   | {
+      /** What the session is worth has changed. */
+      readonly kind: 'session.narrowed'
+      readonly sid: string
+    }
+  | {
       /** The session to drop from caches; all of the tenant when absent. */
       readonly kind: 'credentials.forgotten'
       readonly sid: string | undefined

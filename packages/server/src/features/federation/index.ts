@@ -17,9 +17,9 @@ export { federationMigrations } from './federation-migrations.ts'
 export {
   askIdentity,
   findIdentityKey,
+  findLastKnownKey,
   findServer,
   findServerUrl,
-  isIdentityGone,
   mayExist,
 } from './identities/ask-identities.ts'
 export { Discovery } from './identities/discovery.ts'

@@ -56,6 +56,8 @@ export const notExportedTables: readonly string[] = [
   // Under way.
   'fan_outs',
   'exports',
+  'visited_hosts',
+  'visitor_logouts',
   'waiting_tokens',
   'attempt_buckets',
   'qr_sessions',

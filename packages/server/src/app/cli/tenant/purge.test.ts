@@ -140,6 +140,6 @@ const ofServer = [
 ]
 // While something is done, for less than a moment.
 const passing = ['blob_claims', 'fan_outs', 'folder_changes', 'rtdb_locks']
-// Of communities, of shares that others give on, of deletions that come before what they delete.
-const ofOthersActs = ['link_invitations', 'share_bases', 'tombstones']
+// Of communities, of shares that others give on, of deletions that come before what they delete, of visits to other servers.
+const ofOthersActs = ['link_invitations', 'share_bases', 'tombstones', 'visited_hosts', 'visitor_logouts']
 const leftEmpty = [...ofServer, ...passing, ...ofOthersActs]

@@ -10,7 +10,7 @@ import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { RecentReads } from '#lib/recent-reads.ts'
 import { type FailedSignInDeps, logFailedSignIn } from '../sign-in/log-failed-sign-in.ts'
-import { isLoggedOut, type VisitorLogout } from '../visits/visitor-logout.ts'
+import { isLoggedOut, nothingEnded, type VisitorLogout } from '../visits/visitor-logout.ts'
 import { findLogout } from '../visits/visitor-logout-store.ts'
 import { type Credential, type CredentialDeps, verifyBearer } from './credential.ts'
 import type { LastUse } from './last-use.ts'
@@ -68,8 +68,6 @@ const maxLogouts = 5000
 const freshMs = 2_000
 // A proxy token rests on a key that its owner may have revoked: it is looked at again this often.
 const proxyFreshMs = 30_000
-
-const neverLoggedOut: VisitorLogout = { before: 0, sids: [] }
 
 interface Verdict {
   readonly tenantId: TenantId
@@ -184,7 +182,7 @@ export class Authenticator {
   async #assertNotLoggedOut({ tenantId }: Tenant, proxy: ProxyToken): Promise<void> {
     const logout = await this.#logouts.read(
       keyOf(tenantId, proxy.issuerTag),
-      async () => (await findLogout(this.#deps.db.reader(tenantId), proxy.issuerTag)) ?? neverLoggedOut,
+      async () => (await findLogout(this.#deps.db.reader(tenantId), proxy.issuerTag)) ?? nothingEnded,
     )
     if (isLoggedOut(logout, proxy)) throw new Failure('E-AUTH-UNAUTH')
   }

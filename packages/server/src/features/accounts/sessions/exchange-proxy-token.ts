@@ -3,7 +3,7 @@ import type { SignInEpoch } from '#features/tenants/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Database } from '#infra/db/index.ts'
 import type { Clock } from '#lib/clock.ts'
-import { isLoggedOut } from '../visits/visitor-logout.ts'
+import { isLoggedOut, nothingEnded } from '../visits/visitor-logout.ts'
 import { findLogout } from '../visits/visitor-logout-store.ts'
 import type { ProxyToken } from './proxy-token.ts'
 import { type Session, secretHash } from './session.ts'
@@ -20,7 +20,7 @@ export async function exchangeProxyToken(
   return deps.db.transact(tenant.tenantId, async (tx) => {
     const { server } = await findRelations(tx, proxy.issuerTag)
     if (server && isSuspendedOrBanned(server)) return undefined
-    if (isLoggedOut(await findLogout(tx, proxy.issuerTag), proxy)) return undefined
+    if (isLoggedOut((await findLogout(tx, proxy.issuerTag)) ?? nothingEnded, proxy)) return undefined
     return startSession(deps, tx, {
       // The session is the memory of the `jti`: it is kept for a day after its end, which is later than the token's.
       sid: secretHash(`${proxy.issuerTag}\n${proxy.jti}`),
@@ -30,6 +30,7 @@ export async function exchangeProxyToken(
       epoch,
       expiresAt,
       homeSid: proxy.homeSid,
+      signedInAt: proxy.issuedAt,
     })
   })
 }

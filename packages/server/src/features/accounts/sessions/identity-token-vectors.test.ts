@@ -4,7 +4,7 @@ import type { IdTag } from '@kith/protocol'
 import { describe, expect, test } from 'vitest'
 import type { Tenant } from '#infra/caller/index.ts'
 import { openSignatures } from '#infra/keys/index.ts'
-import { endOf } from '../visits/take-logout.ts'
+import { endOf } from '../visits/visitor-logout.ts'
 import { type FindIdentityKey, isGenuine, readIdentityToken } from './identity-token.ts'
 import { verifyProxyToken } from './proxy-token.ts'
 

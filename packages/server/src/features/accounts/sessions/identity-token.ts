@@ -117,7 +117,7 @@ function readClaims(
   if (typeof jti !== 'string' || !jtiForm.test(jti)) return undefined
   if (!isWhole(iat) || !isWhole(exp) || exp <= iat) return undefined
   if (iat > now + clockSkewSecs || exp <= now || exp - iat > longestLifeSecs) return undefined
-  const isNamed = typeof sid === 'string' && sid.length <= maxSidLength
+  const isNamed = typeof sid === 'string' && sid.length > 0 && sid.length <= maxSidLength
   return { issuerTag, jti, issuedAt: iat, expiresAt: exp, claims, ...(isNamed ? { sid } : {}) }
 }
 

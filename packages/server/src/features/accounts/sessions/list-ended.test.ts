@@ -158,7 +158,10 @@ eachDialect('what sockets rest on', (open) => {
     ]
     expect(new Set(await ended(...visits))).toEqual(new Set([false]))
     await db.transact(alice.tenantId, (tx) =>
-      putLogout(tx, 'carol.example' as IdTag, { before: 100, sids: ['first'], keptUntil: 9_999_999_999 }),
+      putLogout(tx, 'carol.example' as IdTag, {
+        ...{ before: 100, sessions: [{ sid: 'first', at: 1 }] },
+        keptUntil: 9_999_999_999,
+      }),
     )
     expect(await ended(...visits)).toEqual([true, false, true, false, false, false])
   })

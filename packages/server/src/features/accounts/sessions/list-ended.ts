@@ -2,7 +2,7 @@ import type { IdTag } from '@kith/protocol'
 import type { HostedTenant, Tenants } from '#features/tenants/index.ts'
 import { type Database, serverTenant, type TenantId } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
-import { isLoggedOut } from '../visits/visitor-logout.ts'
+import { isLoggedOut, nothingEnded } from '../visits/visitor-logout.ts'
 import { listLogouts, type Visitor } from '../visits/visitor-logout-store.ts'
 import type { HeldCredential } from './authenticator.ts'
 import { type LiveSession, listLiveSessions, type SessionKey } from './session-store.ts'
@@ -125,7 +125,7 @@ async function findLoggedOut(
   const logouts = await listLogouts(db.reader(serverTenant), [...visitors.values()])
   const byVisitor = new Map(logouts.map((logout) => [`${logout.tenantId} ${logout.callerTag}`, logout]))
   const hasEnded = ({ proxy, tenantId, callerTag }: (typeof visits)[number]) =>
-    isLoggedOut(byVisitor.get(`${tenantId} ${callerTag}`), proxy)
+    isLoggedOut(byVisitor.get(`${tenantId} ${callerTag}`) ?? nothingEnded, proxy)
   return new Set(visits.filter(hasEnded).map(({ one }) => one))
 }
 

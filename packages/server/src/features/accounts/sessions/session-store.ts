@@ -252,6 +252,8 @@ export interface RevocationFilter {
   readonly label?: string
   /** Those within these. */
   readonly homeSids?: readonly string[]
+  /** Unix seconds: those who last proved who they are then or earlier. */
+  readonly signedInUpTo?: number
 }
 
 /** The sessions that it ended. */
@@ -270,6 +272,7 @@ export async function markRevoked(
   if (filter.exceptSid !== undefined) query = query.where('sid', '!=', filter.exceptSid)
   if (filter.callerTag !== undefined) query = query.where('caller_tag', '=', filter.callerTag)
   if (filter.homeSids) query = query.where('home_sid', 'in', filter.homeSids)
+  if (filter.signedInUpTo !== undefined) query = query.where('signed_in_at', '<=', filter.signedInUpTo)
   if (filter.label !== undefined) query = query.where('label', '=', filter.label)
   if (filter.methods) query = query.where('method', 'in', filter.methods)
   const rows = await query.returning(['sid', 'caller_tag', 'method']).execute()

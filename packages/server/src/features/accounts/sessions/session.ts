@@ -24,7 +24,7 @@ export interface Session {
   /** No token of this session is worth more; undefined = no limit. */
   readonly scope?: Scope
   readonly createdAt: number
-  /** When the person last proved who they are. */
+  /** When the person last proved who they are; of a visitor when the proxy token was issued. */
   readonly signedInAt: number
   /** Unix seconds, or `neverUsed`. */
   readonly lastUsedAt: number

@@ -34,6 +34,8 @@ export interface NewSession {
   /** Chosen by chance when absent. */
   readonly sid?: string
   readonly homeSid?: string | undefined
+  /** Now when absent. */
+  readonly signedInAt?: number
   /** For sessions that are used with a secret of their own instead of a token. */
   readonly secretHash?: string
   readonly secretPrefix?: string
@@ -66,7 +68,7 @@ export async function startSession(
     sid,
     method,
     createdAt: now,
-    signedInAt: now,
+    signedInAt: input.signedInAt ?? now,
     // A sign-in is a use of its session; a key is made to be used later.
     lastUsedAt: method === 'apikey' ? neverUsed : now,
     ip: device.ip,
@@ -168,4 +170,5 @@ export async function changeSession(
 ): Promise<void> {
   await updateSession(tx, sid, change)
   await emit(tx, { kind: 'credentials.forgotten', sid })
+  if (change.scope !== undefined) await emit(tx, { kind: 'session.narrowed', sid })
 }

@@ -1,5 +1,4 @@
 import type { IdTag } from '@kith/protocol'
-import { findRelation } from '#features/relations/index.ts'
 import type { Tenants } from '#features/tenants/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import type { Database, TenantId } from '#infra/db/index.ts'
@@ -10,8 +9,7 @@ import type { IssuedToken } from '../sessions/issue-token.ts'
 import { assertSessionLives } from '../sessions/personal-caller.ts'
 import { mintProxyToken } from '../sessions/proxy-token.ts'
 import { earliest, type TokenLifetimes } from '../sessions/session.ts'
-import { sidElsewhere } from '../visits/log-out-elsewhere.ts'
-import { type NoteVisitDeps, noteVisit } from '../visits/note-visit.ts'
+import { assertNotBlocked, type NoteVisitDeps, noteVisit } from '../visits/note-visit.ts'
 
 export interface ProxyTokenDeps {
   readonly db: Database
@@ -33,29 +31,32 @@ export interface ProxyTokenRequest {
 type Granted = IssuedToken & { readonly serverUrl: string }
 
 /** A token that proves this tenant to another one. It speaks for the tenant itself, so only its owner gets one, and only
- * with full authority. It does not outlive what it was asked for with. `sid`: the session, as the target is to know it. */
+ * with full authority. It does not outlive what it was asked for with. `nameSession`: what the session is called at a target on
+ * another server. */
 export async function getProxyToken(
   deps: ProxyTokenDeps,
-  { tenant, caller, target, sid }: ProxyTokenRequest & { readonly sid?: string },
+  {
+    tenant,
+    caller,
+    target,
+    nameSession,
+  }: ProxyTokenRequest & { readonly nameSession?: (sid: string) => Promise<string> },
 ): Promise<Granted> {
   if (!caller.isOwner) throw new Failure('E-AUTH-FORBIDDEN')
   if (target === tenant.idTag) throw invalid('/query/target', 'At home a token of this tenant is enough.')
+  // Taken first: a logout of what was issued up to now must not miss it.
   const issuedAt = nowSecs(deps.clock)
   const serverUrl = await deps.findServerUrl(target, tenant.idTag)
   if (serverUrl === undefined) throw new Failure('E-PROFILE-NOTFOUND')
+  const { sessionId: sid } = caller
+  const isLocal = (await deps.tenants.find(target)) !== undefined
+  const homeSid = isLocal || sid === undefined ? sid : await nameSession?.(sid)
   // The cached session is not enough for what may be used for minutes.
   const session = await assertSessionLives(deps, deps.db.reader(tenant.tenantId), caller)
   const { proxySecs } = await deps.findLifetimes(tenant.tenantId)
   const expiresAt = earliest(issuedAt + proxySecs, session?.expiresAt)
-  const isLocal = (await deps.tenants.find(target)) !== undefined
-  const token = await mintProxyToken(deps.keys, tenant, {
-    target,
-    issuedAt,
-    expiresAt,
-    isByKey: caller.tokenUse === 'apikey',
-    // Other servers learn no more of the session than what ends with it.
-    homeSid: isLocal ? caller.sessionId : sid,
-  })
+  const isByKey = caller.tokenUse === 'apikey'
+  const token = await mintProxyToken(deps.keys, tenant, { target, issuedAt, expiresAt, isByKey, homeSid })
   return { token, expiresAt, serverUrl }
 }
 
@@ -65,15 +66,7 @@ export async function giveProxyToken(
   request: ProxyTokenRequest,
 ): Promise<Granted> {
   const { tenant, caller, target } = request
-  const reader = deps.db.reader(tenant.tenantId)
-  if (caller.isOwner && (await findRelation(reader, target))?.isBlocked)
-    throw new Failure('E-AUTH-FORBIDDEN', { message: 'This identity is blocked.' })
-  const { sessionId: sid } = caller
-  const granted = await getProxyToken(deps, {
-    ...request,
-    ...(sid === undefined ? {} : { sid: sidElsewhere(sid, target) }),
-  })
-  const isElsewhere = (await deps.tenants.find(target)) === undefined
-  if (isElsewhere && sid !== undefined) await noteVisit(deps, { tenant, caller, target, sid })
-  return granted
+  if (caller.isOwner) await assertNotBlocked(deps.db.reader(tenant.tenantId), target)
+  const nameSession = (sid: string) => noteVisit(deps, { tenant, caller, target, sid })
+  return await getProxyToken(deps, { ...request, nameSession })
 }

@@ -1,14 +1,15 @@
 import { type IdTag, logOutVisitor } from '@kith/protocol'
 import Type, { type Static } from 'typebox'
 import { findRelation } from '#features/relations/index.ts'
-import type { Tenants } from '#features/tenants/index.ts'
+import { findTenantById, findTenantByIdTag, type Tenants } from '#features/tenants/index.ts'
 import type { Writer } from '#infra/db/index.ts'
 import { type Egress, retryAfterMs } from '#infra/egress/index.ts'
 import { type JobContext, type Jobs, JobVerdict, jobKind } from '#infra/jobs/index.ts'
 import type { SigningKeys } from '#infra/keys/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { signIdentityToken } from '../sessions/identity-token.ts'
-import { secretHash } from '../sessions/session.ts'
+import type { RevokeDeps } from '../sessions/start-session.ts'
+import { endVisits } from './take-logout.ts'
 import { takeVisits, type VisitedHost } from './visited-host-store.ts'
 
 /** Tells the host of another identity that what it was proved has ended: what was in a session (`sid`, as that host knows
@@ -27,7 +28,8 @@ export const logOutElsewhereJob = jobKind({
     firstDelayMs: 2_000,
     longestDelayMs: 600_000,
   },
-  concurrency: 16,
+  // Each holds its place for as long as the host takes to answer: those of other tenants must not wait for it.
+  concurrency: 64,
   group: 'by tenant',
 })
 
@@ -48,13 +50,10 @@ export interface LogoutDeps {
 const commitSecs = 2
 const tokenSecs = 300
 const maxAnswerBytes = 65_536
-// It does not know of logouts, or nothing of the tenant's.
-const finalStatuses = new Set([400, 401, 403, 404, 405, 410])
-
-/** The name of a session at the host of another identity, which knows it and no other host does. */
-export function sidElsewhere(sid: string, target: IdTag): string {
-  return secretHash(`${sid}\n${target}`)
-}
+const timeoutMs = 3000
+const longestPauseMs = 3_600_000
+// Its clock may be wrong, or it could not get the key: it may know better soon.
+const refusalsBelieved = 5
 
 /** Logs a session of the owner out wherever it was shown. */
 export async function logOutSession(deps: QueueLogoutDeps, tx: Writer, sid: string): Promise<void> {
@@ -67,7 +66,7 @@ export async function queueForSessions(
   tx: Writer,
   visits: readonly VisitedHost[],
 ): Promise<void> {
-  const payloads = visits.map(({ target, sid }) => ({ target, sid: sidElsewhere(sid, target) }))
+  const payloads = visits.map(({ target, name }) => ({ target, sid: name }))
   await jobs.enqueueAll(
     tx,
     logOutElsewhereJob,
@@ -81,9 +80,20 @@ export async function logOutEverywhere(deps: QueueLogoutDeps, tx: Writer): Promi
 }
 
 /** Logs the tenant of `tx` out at an identity that it blocks. */
-export async function logOutOfBlocked(deps: QueueLogoutDeps, tx: Writer, target: IdTag): Promise<void> {
-  if ((await findRelation(tx, target))?.isBlocked)
-    await queueForIdentity(deps, tx, await takeVisits(tx, { target }))
+export async function logOutOfBlocked(
+  deps: QueueLogoutDeps & RevokeDeps,
+  tx: Writer,
+  target: IdTag,
+): Promise<void> {
+  if (!(await findRelation(tx, target))?.isBlocked) return
+  await queueForIdentity(deps, tx, await takeVisits(tx, { target }))
+  const [own, hosted] = [await findTenantById(tx, tx.tenantId), await findTenantByIdTag(tx, target)]
+  if (!own || !hosted) return
+  const issuedAt = nowSecs(deps.clock) + commitSecs
+  await endVisits(deps, tx.as(hosted.tenantId), {
+    ...{ issuerTag: own.idTag, issuedAt },
+    end: { before: issuedAt },
+  })
 }
 
 async function queueForIdentity(
@@ -108,7 +118,7 @@ export function handleLogouts(jobs: Pick<Jobs, 'handle'>, deps: LogoutDeps): voi
 async function logOutElsewhere(
   deps: LogoutDeps,
   { target, sid, before }: Static<(typeof logOutElsewhereJob)['payload']>,
-  { tenantId, signal }: JobContext,
+  { tenantId, attempt, signal }: JobContext,
 ): Promise<void> {
   const { clock, keys, egress } = deps
   const tenant = await deps.tenants.findById(tenantId)
@@ -126,12 +136,17 @@ async function logOutElsewhere(
     headers: { 'content-type': 'application/jwt', accept: 'application/json' },
     body: { bytes: bytes.length, read: async () => bytes },
     maxBytes: maxAnswerBytes,
+    timeoutMs,
+    refusesRedirects: true,
     signal,
   })
-  if (status === 200) return
-  if (finalStatuses.has(status)) throw new JobVerdict(`HTTP ${status}`, { kind: 'dead', isExpected: true })
-  const atMs = retryAfterMs(headers['retry-after'], clock.now())
-  throw new JobVerdict(`HTTP ${status}`, { kind: 'retry', ...(atMs === undefined ? {} : { atMs }) })
+  if (status >= 200 && status < 300) return
+  const isTemporary = status >= 500 || status === 429 || status === 408
+  if (!isTemporary && (status !== 401 || attempt >= refusalsBelieved))
+    throw new JobVerdict(`HTTP ${status}`, { kind: 'dead', isExpected: true })
+  const askedMs = retryAfterMs(headers['retry-after'], clock.now())
+  const atMs = askedMs === undefined ? {} : { atMs: Math.min(askedMs, clock.now() + longestPauseMs) }
+  throw new JobVerdict(`HTTP ${status}`, { kind: 'retry', ...atMs })
 }
 
 const nobodyThere = new JobVerdict('one of the two is no more', { kind: 'dead', isExpected: true })

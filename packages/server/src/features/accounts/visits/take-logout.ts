@@ -1,85 +1,58 @@
 import type { IdTag } from '@kith/protocol'
 import type { Tenant } from '#infra/caller/index.ts'
-import type { Database } from '#infra/db/index.ts'
-import { rateKeyOf } from '#infra/http/index.ts'
+import type { Database, Writer } from '#infra/db/index.ts'
+import { assertRate, type RateLimits, rateKeyOf } from '#infra/http/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import {
-  type IdentityToken,
+  type FindIdentityKey,
   type IdentityTokenDeps,
   isGenuine,
-  longestLifeSecs,
   readIdentityToken,
-  type UnverifiedToken,
 } from '../sessions/identity-token.ts'
 import { type RevokeDeps, revokeSessions } from '../sessions/start-session.ts'
-import type { VisitorLogout } from './visitor-logout.ts'
+import { type EndOfVisits, endOf, logoutKeptSecs, nothingEnded, withEnd } from './visitor-logout.ts'
 import { findLogout, putLogout } from './visitor-logout-store.ts'
 
-export interface TakeLogoutDeps extends RevokeDeps, IdentityTokenDeps {
+export interface TakeLogoutDeps extends RevokeDeps {
   readonly db: Database
-  /** Does the server of an identity say that there is none? `asker`: who is charged for asking. */
-  isIdentityGone(idTag: IdTag, asker: string): Promise<boolean>
+  readonly signatures: IdentityTokenDeps['signatures']
+  readonly rateLimits: RateLimits
+  /** Also of an identity whose server does not tell its keys any more, as far as they were known before: that of a suspended one
+   * does not. */
+  readonly findLastKnownKey: FindIdentityKey
 }
 
-// Beyond them all that an identity has shown so far has ended, and its other sessions show themselves anew.
-const maxSids = 16
-// A token may have been issued by a clock that is ahead.
-const keptSecs = 2 * longestLifeSecs
-
-/** Ends what an identity was given at a tenant for its proxy tokens. */
+/** Ends what an identity was given at a tenant for its proxy tokens, as its logout token says. */
 export async function takeLogout(
   deps: TakeLogoutDeps,
   { tenant, token, ip }: { readonly tenant: Tenant; readonly token: string; readonly ip: string },
 ): Promise<void> {
+  const { signatures, findLastKnownKey: findIdentityKey } = deps
+  const read = readIdentityToken('logout', tenant, { token, now: nowSecs(deps.clock) })
+  const end = read && endOf(read.claimed)
+  if (!end || !(await isGenuine({ signatures, findIdentityKey }, read, rateKeyOf(ip))))
+    throw new Failure('E-AUTH-UNAUTH')
+  const { issuerTag, issuedAt } = read.claimed
+  await assertRate(deps, 'inbox-issuer', issuerTag)
+  await deps.db.transact(tenant.tenantId, (tx) => endVisits(deps, tx, { issuerTag, issuedAt, end }))
+}
+
+/** Ends what an identity has proved at the tenant of `tx`. `issuedAt`: when that was said, by the clock of the identity's server. */
+export async function endVisits(
+  deps: RevokeDeps,
+  tx: Writer,
+  { issuerTag, issuedAt, end }: { issuerTag: IdTag; issuedAt: number; end: EndOfVisits },
+): Promise<void> {
   const now = nowSecs(deps.clock)
-  const read = readIdentityToken('logout', tenant, { token, now })
-  const ended = read && (await endedBy(deps, read, { now, asker: rateKeyOf(ip) }))
-  if (!ended) throw new Failure('E-AUTH-UNAUTH')
-  const { issuerTag } = read.claimed
-  await deps.db.transact(tenant.tenantId, async (tx) => {
-    const known = await findLogout(tx, issuerTag)
-    if (known && isKnown(known, ended)) return
-    const all = joined(known, ended, now)
-    await putLogout(tx, issuerTag, { ...all, keptUntil: now + keptSecs })
-    const { sid } = ended
-    const homeSids = sid === undefined || all.sids.length === 0 ? {} : { homeSids: [sid] }
-    await revokeSessions(deps, tx, { callerTag: issuerTag, methods: ['proxy'], ...homeSids })
-  })
-}
-
-/** What was proved in a session, or up to a time. */
-type Ended =
-  | { readonly sid: string; readonly before?: never }
-  | { readonly sid?: never; readonly before: number }
-
-/** What a logout token ends; undefined for one that nobody vouches for. */
-async function endedBy(
-  deps: TakeLogoutDeps,
-  read: UnverifiedToken,
-  { now, asker }: { readonly now: number; readonly asker: string },
-): Promise<Ended | undefined> {
-  if (await isGenuine(deps, read, asker)) return endOf(read.claimed)
-  // A suspended identity has no document at its server, and so no keys that could be asked for now.
-  return (await deps.isIdentityGone(read.claimed.issuerTag, asker)) ? { before: now } : undefined
-}
-
-/** What a logout token says. */
-export function endOf({ sid, issuedAt, claims: { before } }: IdentityToken): Ended {
-  if (sid !== undefined) return { sid }
-  return { before: Number.isSafeInteger(before) ? Number(before) : issuedAt }
-}
-
-function isKnown(known: VisitorLogout, { sid, before }: Ended): boolean {
-  return sid === undefined ? before <= known.before : known.sids.includes(sid)
-}
-
-function joined(
-  known: VisitorLogout = { before: 0, sids: [] },
-  { sid, before = 0 }: Ended,
-  now: number,
-): VisitorLogout {
-  if (sid === undefined) return { ...known, before: Math.max(known.before, before) }
-  if (known.sids.length >= maxSids) return { before: Math.max(known.before, now), sids: [] }
-  return { ...known, sids: [...known.sids, sid] }
+  const known = (await findLogout(tx, issuerTag)) ?? nothingEnded
+  const all = withEnd(known, end, { now, issuedAt })
+  const { sid } = end
+  const isKnown =
+    all.before === known.before && (sid === undefined || known.sessions.some((one) => one.sid === sid))
+  if (isKnown) return
+  await putLogout(tx, issuerTag, { ...all, keptUntil: now + logoutKeptSecs })
+  const visits = { callerTag: issuerTag, methods: ['proxy'] } as const
+  if (sid !== undefined) await revokeSessions(deps, tx, { ...visits, homeSids: [sid] })
+  if (all.before > known.before) await revokeSessions(deps, tx, { ...visits, signedInUpTo: all.before })
 }

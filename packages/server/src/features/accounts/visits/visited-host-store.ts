@@ -6,17 +6,25 @@ interface VisitTables {
     tenant_id: TenantId
     target: IdTag
     sid: string
+    name: string
     /** Unix seconds, of the first visit. */
     visited_at: number
     ends_at: number | null
   }
 }
 
-/** A session of an owner in which proxy tokens for the host of another identity were given out. */
-export interface VisitedHost {
+/** Where a session of an owner is shown. */
+export interface VisitKey {
   readonly target: IdTag
   readonly sid: string
 }
+
+/** A session of an owner in which proxy tokens for the host of another identity were given out, with its name there. */
+export interface VisitedHost extends VisitKey {
+  readonly name: string
+}
+
+const columns = ['target', 'sid', 'name'] as const
 
 const rowsOf = (reader: Reader) =>
   reader.tables<VisitTables>().selectFrom('visited_hosts').where('tenant_id', '=', reader.tenantId)
@@ -24,13 +32,12 @@ const rowsOf = (reader: Reader) =>
 const deletionOf = (tx: Writer) =>
   tx.tables<VisitTables>().deleteFrom('visited_hosts').where('tenant_id', '=', tx.tenantId)
 
-export async function hasVisited(reader: Reader, { target, sid }: VisitedHost): Promise<boolean> {
-  const row = await rowsOf(reader)
-    .select('sid')
+export async function findVisit(reader: Reader, { target, sid }: VisitKey): Promise<VisitedHost | undefined> {
+  return await rowsOf(reader)
+    .select(columns)
     .where('target', '=', target)
     .where('sid', '=', sid)
     .executeTakeFirst()
-  return row !== undefined
 }
 
 export async function countVisits(reader: Reader): Promise<number> {
@@ -43,21 +50,20 @@ export async function countVisits(reader: Reader): Promise<number> {
 /** `endsAt`: of the session, Unix seconds; undefined when it has no end. */
 export async function insertVisit(
   tx: Writer,
-  { target, sid }: VisitedHost,
+  visit: VisitedHost,
   { at, endsAt }: { readonly at: number; readonly endsAt: number | undefined },
 ): Promise<void> {
   await tx
     .tables<VisitTables>()
     .insertInto('visited_hosts')
-    .values({ tenant_id: tx.tenantId, target, sid, visited_at: at, ends_at: endsAt ?? null })
-    .onConflict((conflict) => conflict.doNothing())
+    .values({ tenant_id: tx.tenantId, ...visit, visited_at: at, ends_at: endsAt ?? null })
     .execute()
 }
 
 /** Removes the oldest and answers them. */
 export async function takeOldestVisits(tx: Writer, count: number): Promise<VisitedHost[]> {
   const oldest = await rowsOf(tx)
-    .select(['target', 'sid'])
+    .select(columns)
     .orderBy('visited_at')
     .orderBy('target')
     .limit(count)
@@ -68,18 +74,18 @@ export async function takeOldestVisits(tx: Writer, count: number): Promise<Visit
 }
 
 /** Removes those of a session, of a host, or all of the tenant, and answers them. */
-export async function takeVisits(tx: Writer, which: Partial<VisitedHost>): Promise<VisitedHost[]> {
+export async function takeVisits(tx: Writer, which: Partial<VisitKey>): Promise<VisitedHost[]> {
   let deletion = deletionOf(tx)
   if (which.sid !== undefined) deletion = deletion.where('sid', '=', which.sid)
   if (which.target !== undefined) deletion = deletion.where('target', '=', which.target)
-  return await deletion.returning(['target', 'sid']).execute()
+  return await deletion.returning(columns).execute()
 }
 
 /** NOTE: over all tenants: visits in sessions that have ended by their time, `limit` at most. */
 export async function listEndedVisits(
   reader: Reader,
   { upTo, limit }: { readonly upTo: number; readonly limit: number },
-): Promise<(VisitedHost & { readonly tenantId: TenantId })[]> {
+): Promise<(VisitKey & { readonly tenantId: TenantId })[]> {
   const rows = await reader
     .tables<VisitTables>()
     .selectFrom('visited_hosts')

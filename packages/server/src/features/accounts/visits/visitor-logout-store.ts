@@ -58,9 +58,9 @@ export async function listLogouts(
 export async function putLogout(
   tx: Writer,
   callerTag: IdTag,
-  { before, sids, keptUntil }: VisitorLogout & { readonly keptUntil: number },
+  { before, sessions, keptUntil }: VisitorLogout & { readonly keptUntil: number },
 ): Promise<void> {
-  const said = { before, sids: JSON.stringify(sids), kept_until: keptUntil }
+  const said = { before, sids: JSON.stringify(sessions), kept_until: keptUntil }
   await tx
     .tables<LogoutTables>()
     .insertInto('visitor_logouts')
@@ -77,5 +77,5 @@ export const deleteOldLogouts = deletionOf({
 })
 
 function logoutOf({ before, sids }: LogoutRow): VisitorLogout {
-  return { before, sids: JSON.parse(sids) as string[] }
+  return { before, sessions: JSON.parse(sids) as VisitorLogout['sessions'] }
 }

@@ -6,8 +6,16 @@ export const visitsMigrations: readonly Migration[] = [
     async up(schema) {
       await schema.createTable(
         'visited_hosts',
-        // `ends_at`: of the session; null where it has no end.
-        { tenant_id: 'integer', target: 'text', sid: 'text', visited_at: 'integer', ends_at: 'integer null' },
+        {
+          tenant_id: 'integer',
+          target: 'text',
+          sid: 'text',
+          // What the session is called there.
+          name: 'text',
+          visited_at: 'integer',
+          // Of the session; null where it has no end.
+          ends_at: 'integer null',
+        },
         { primaryKey: ['tenant_id', 'target', 'sid'], clustered: true },
       )
       await schema.createIndex('visited_hosts_by_session', 'visited_hosts', ['tenant_id', 'sid'])
@@ -21,7 +29,7 @@ export const visitsMigrations: readonly Migration[] = [
           caller_tag: 'text',
           // What was issued up to then has ended; 0: nothing by its time.
           before: 'integer',
-          // JSON: what was issued in these sessions has ended.
+          // JSON: sessions of which all has ended, and when that was said.
           sids: 'text',
           kept_until: 'integer',
         },

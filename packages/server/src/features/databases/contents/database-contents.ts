@@ -118,7 +118,11 @@ async function* partsOf(deps: ContentsDeps, key: DatabaseKey, seq: number): Asyn
     left -= lines.length
     yield lines
   }
-  if (left !== 0) throw new Failure('E-UNAVAILABLE', { retryAfterSecs: 5 })
+  if (left !== 0)
+    throw new Failure('E-UNAVAILABLE', {
+      message: 'The snapshot is not complete, or not kept any more.',
+      retryAfterSecs: 5,
+    })
 }
 
 async function* inPieces(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

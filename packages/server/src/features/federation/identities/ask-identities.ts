@@ -1,5 +1,7 @@
 import type { IdTag } from '@kith/protocol'
+import { type Database, serverTenant } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
+import { findStoredIdentity } from './identities-store.ts'
 import { hasKid, type IdentityKey, type PublishedIdentity } from './identity.ts'
 import type { Identities } from './open-identities.ts'
 
@@ -60,11 +62,13 @@ export async function findIdentityKey(
   return undefined
 }
 
-/** Does the server of an identity say that there is none, or none at this time? Charged to the `address` that spoke of it. */
-export async function isIdentityGone(
-  identities: Asked,
-  { idTag, address }: { readonly idTag: IdTag; readonly address: string },
-): Promise<boolean> {
-  const resolved = await identities.resolve(idTag, { asker: { cause: 'bearer', key: address } })
-  return resolved.kind === 'unknown' && resolved.isGone === true
+/** The same from what was learnt of the identity last, however long ago that was, and only otherwise by asking: its server may not
+ * tell its keys any more. */
+export async function findLastKnownKey(
+  { db, identities }: { readonly db: Database; readonly identities: Asked },
+  named: Parameters<typeof findIdentityKey>[1],
+): Promise<IdentityKey | undefined> {
+  const stored = await findStoredIdentity(db.reader(serverTenant), named.idTag)
+  const known = stored?.identity.keys.find((candidate) => hasKid(candidate, named.kid))
+  return known ?? (await findIdentityKey(identities, named))
 }
