@@ -27,8 +27,6 @@ export async function noteVisit(
   const known = await findVisit(deps.db.reader(tenant.tenantId), key)
   if (known) return known.name
   return await deps.db.transact(tenant.tenantId, async (tx) => {
-    const meanwhile = await findVisit(tx, key)
-    if (meanwhile) return meanwhile.name
     const session = await assertSessionLives(deps, tx, caller)
     if (!(await isOpenFor(tx, undefined))) throw new Failure('E-AUTH-UNAUTH')
     await assertNotBlocked(tx, target)
@@ -36,7 +34,8 @@ export async function noteVisit(
     if (surplus > 0) await queueForSessions(deps, tx, await takeOldestVisits(tx, surplus))
     const visit = { ...key, name: newSessionId() }
     await insertVisit(tx, visit, { at: nowSecs(deps.clock), endsAt: session?.expiresAt })
-    return visit.name
+    // Another request may have come first.
+    return (await findVisit(tx, key))?.name ?? visit.name
   })
 }
 

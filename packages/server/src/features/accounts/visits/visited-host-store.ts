@@ -47,7 +47,7 @@ export async function countVisits(reader: Reader): Promise<number> {
   return Number(count)
 }
 
-/** `endsAt`: of the session, Unix seconds; undefined when it has no end. */
+/** Nothing changes where there is one by now. `endsAt`: of the session, Unix seconds; undefined when it has no end. */
 export async function insertVisit(
   tx: Writer,
   visit: VisitedHost,
@@ -57,6 +57,7 @@ export async function insertVisit(
     .tables<VisitTables>()
     .insertInto('visited_hosts')
     .values({ tenant_id: tx.tenantId, ...visit, visited_at: at, ends_at: endsAt ?? null })
+    .onConflict((conflict) => conflict.doNothing())
     .execute()
 }
 
