@@ -8,7 +8,7 @@ interface LogoutRow {
   caller_tag: IdTag
   before: number
   /** JSON. */
-  sids: string
+  sessions: string
   kept_until: number
 }
 interface LogoutTables {
@@ -60,7 +60,7 @@ export async function putLogout(
   callerTag: IdTag,
   { before, sessions, keptUntil }: VisitorLogout & { readonly keptUntil: number },
 ): Promise<void> {
-  const said = { before, sids: JSON.stringify(sessions), kept_until: keptUntil }
+  const said = { before, sessions: JSON.stringify(sessions), kept_until: keptUntil }
   await tx
     .tables<LogoutTables>()
     .insertInto('visitor_logouts')
@@ -76,6 +76,6 @@ export const deleteOldLogouts = deletionOf({
   time: 'kept_until',
 })
 
-function logoutOf({ before, sids }: LogoutRow): VisitorLogout {
-  return { before, sessions: JSON.parse(sids) as VisitorLogout['sessions'] }
+function logoutOf({ before, sessions }: LogoutRow): VisitorLogout {
+  return { before, sessions: JSON.parse(sessions) as VisitorLogout['sessions'] }
 }

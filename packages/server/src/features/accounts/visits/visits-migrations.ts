@@ -30,7 +30,7 @@ export const visitsMigrations: readonly Migration[] = [
           // What was issued up to then has ended; 0: nothing by its time.
           before: 'integer',
           // JSON: sessions of which all has ended, and when that was said.
-          sids: 'text',
+          sessions: 'text',
           kept_until: 'integer',
         },
         { primaryKey: ['tenant_id', 'caller_tag'], clustered: true },
