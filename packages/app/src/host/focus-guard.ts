@@ -20,6 +20,10 @@ export function guardFocus(frame: HTMLIFrameElement, onTheft: () => void): () =>
   const onInput = (event: Event) => {
     if (!(event instanceof KeyboardEvent) || event.key === 'Tab') focusedMs = Number.NEGATIVE_INFINITY
   }
+  // The focus goes back to where it was before the dialog: nobody has moved it there to type.
+  const onClose = ({ target }: Event) => {
+    if (target instanceof HTMLDialogElement) focusedMs = Number.NEGATIVE_INFINITY
+  }
   const onBlur = () => {
     const now = performance.now()
     const isInDialog = last?.closest('dialog:modal') != null
@@ -32,6 +36,7 @@ export function guardFocus(frame: HTMLIFrameElement, onTheft: () => void): () =>
   window.addEventListener('focusin', onFocus, { signal })
   window.addEventListener('pointerdown', onInput, { signal, capture: true })
   window.addEventListener('keydown', onInput, { signal, capture: true })
+  window.addEventListener('close', onClose, { signal, capture: true })
   window.addEventListener('blur', onBlur, { signal })
   return () => ending.abort()
 }

@@ -421,6 +421,17 @@ withChromium('a hostile app', (launch) => {
     await expect.poll(() => told(frame)).toEqual([['opened', null]])
   })
 
+  test('has what is typed into it at once after a dialog of its host was closed', async () => {
+    const { page, frame } = await open()
+    await frame.evaluate(() => document.body.append(document.createElement('input')))
+    const input = page.frameLocator('#frame iframe').getByRole('textbox')
+    await page.getByRole('button', { name: 'Share' }).click()
+    await page.getByRole('button', { name: 'Done' }).click()
+    await input.click()
+    await page.keyboard.type('hello')
+    expect(await input.inputValue()).toBe('hello')
+  })
+
   test('that asks for an address by itself is not heard', async () => {
     const { page } = await openApp(browser, person, 'Hostile')
     // Nothing but this script of the page may look: what a test evaluates counts as a click.
