@@ -10,10 +10,11 @@ import {
   endorsementMigrations,
   erasedActionsMigrations,
   linkInvitationsMigrations,
+  searchBacklogMigrations,
   unverifiedActionsMigrations,
 } from '#features/actions/index.ts'
 import { statisticsMigrations } from '#features/admin/index.ts'
-import { appsMigrations, heldOffersMigrations } from '#features/apps/index.ts'
+import { appsMigrations, heldOffersMigrations, offerWordsMigrations } from '#features/apps/index.ts'
 import { auditMigrations } from '#features/audit/index.ts'
 import { busMigrations } from '#features/bus/index.ts'
 import { certificateAuthorityMigrations, certificatesMigrations } from '#features/certificates/index.ts'
@@ -23,14 +24,24 @@ import { documentCostMigrations, documentsMigrations } from '#features/documents
 import { federationMigrations } from '#features/federation/index.ts'
 import {
   fileDetailsMigrations,
+  fileFoldingMigrations,
   fileOriginMigrations,
   fileTableMigrations,
   storageKindsMigrations,
   takenMigrations,
   thumbhashMigrations,
 } from '#features/files/index.ts'
-import { graceMigrations, idpMigrations, zoneMigrations } from '#features/idp/index.ts'
-import { profileSearchMigrations, profileTableMigrations } from '#features/profiles/index.ts'
+import {
+  graceMigrations,
+  identitySearchMigrations,
+  idpMigrations,
+  zoneMigrations,
+} from '#features/idp/index.ts'
+import {
+  profileFoldingMigrations,
+  profileSearchMigrations,
+  profileTableMigrations,
+} from '#features/profiles/index.ts'
 import { proxyMigrations } from '#features/proxy/index.ts'
 import { pushMigrations, pushSubscriptionsMigrations, pushSweepMigrations } from '#features/push/index.ts'
 import { registrationMigrations } from '#features/registration/index.ts'
@@ -92,4 +103,9 @@ export const migrations: readonly Migration[] = [
   ...graceMigrations,
   ...heldOffersMigrations,
   ...visitsMigrations,
+  ...profileFoldingMigrations,
+  ...fileFoldingMigrations,
+  ...identitySearchMigrations,
+  ...searchBacklogMigrations,
+  ...offerWordsMigrations,
 ]

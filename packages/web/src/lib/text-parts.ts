@@ -1,4 +1,4 @@
-import { parseIdTag } from '@kith/protocol'
+import { findMentions, findTags } from '@kith/protocol'
 
 /** A piece of a text that somebody has written. */
 export type TextPart =
@@ -10,10 +10,6 @@ export type TextPart =
 /** A part that is more than text, and where it stands. */
 export type Found = Exclude<TextPart, { kind: 'text' }> & { readonly from: number; readonly to: number }
 
-// As the server finds mentions and tags.
-const atName = /(?<![\p{L}\p{N}_.@/-])@([\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+)/gu
-const hashTag = /(?<![\p{L}\p{N}_#&/])#([\p{L}\p{N}_]{1,64})(?![\p{L}\p{N}_])/gu
-
 /** Finds web and mail addresses: `linksIn`, which is loaded with the first text that may have one. */
 export type FindLinks = (text: string) => readonly Found[]
 
@@ -24,7 +20,10 @@ export function mayHaveLinks(text: string): boolean {
 
 /** A text as plain pieces, web and mail addresses, mentions and tags, in their order. */
 export function textParts(text: string, findLinks: FindLinks = () => []): TextPart[] {
-  const found = [...findLinks(text), ...mentionsIn(text), ...tagsIn(text)].sort((a, b) => a.from - b.from)
+  const mentions = [...findMentions(text)].map((mention) => ({ kind: 'mention' as const, ...mention }))
+  const tags = findTags(text).map((tag) => ({ kind: 'tag' as const, ...tag }))
+  const written = [...mentions, ...tags].map((one) => ({ ...one, text: text.slice(one.from, one.to) }))
+  const found = [...findLinks(text), ...written].sort((a, b) => a.from - b.from)
   const parts: TextPart[] = []
   let at = 0
   for (const { from, to, ...part } of found) {
@@ -41,22 +40,4 @@ export function textParts(text: string, findLinks: FindLinks = () => []): TextPa
 /** Whether an address may be a link: of the web, and nothing that runs. */
 export function isWebAddress(address: string): boolean {
   return /^https?:\/\//i.test(address) && URL.canParse(address)
-}
-
-function mentionsIn(text: string): Found[] {
-  return [...text.matchAll(atName)].flatMap(({ 0: written, 1: name = '', index }) => {
-    const idTag = parseIdTag(name)
-    const place = { from: index, to: index + written.length }
-    return idTag ? [{ kind: 'mention' as const, text: written, idTag, ...place }] : []
-  })
-}
-
-function tagsIn(text: string): Found[] {
-  return [...text.matchAll(hashTag)].map(({ 0: written, 1: tag = '', index }) => ({
-    kind: 'tag',
-    text: written,
-    tag,
-    from: index,
-    to: index + written.length,
-  }))
 }

@@ -1,3 +1,5 @@
+import { foldText } from '@kith/protocol'
+
 // As long as people take from one letter to the next.
 const pauseMs = 1_000
 
@@ -17,8 +19,8 @@ export function createTypeAhead(): TypeAhead {
   return {
     find(key, { names, from, nowMs }) {
       const isGoingOn = typed !== '' && nowMs - lastMs < pauseMs
-      if (!/^[\p{L}\p{N}]$/u.test(key) && !(isGoingOn && /^[ ._-]$/.test(key))) return undefined
-      const letter = plain(key)
+      if (!/^[\p{L}\p{N}]$/u.test(key) && !(isGoingOn && /^[\p{M} ._-]$/u.test(key))) return undefined
+      const letter = foldText(key)
       typed = isGoingOn ? typed + letter : letter
       lastMs = nowMs
       // The same letter again goes on to the next name with it.
@@ -26,15 +28,10 @@ export function createTypeAhead(): TypeAhead {
       const wanted = isRepeated ? letter : typed
       const first = isRepeated ? from + 1 : from
       const order = names.map((_, index) => (first + index) % names.length)
-      const found = order.find((index) => plain(names[index] ?? '').startsWith(wanted))
+      const found = order.find((index) => foldText(names[index] ?? '').startsWith(wanted))
       // What leads nowhere may be a shortcut, and begins no name.
       if (found === undefined) typed = ''
       return found ?? -1
     },
   }
-}
-
-/** Without regard to case and accents. */
-function plain(text: string): string {
-  return text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
 }

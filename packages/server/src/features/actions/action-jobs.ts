@@ -12,7 +12,6 @@ import { publishScheduled } from './compose/change-draft.ts'
 import { reconnect } from './compose/reconnect.ts'
 import { countAction } from './counts/count-actions.ts'
 import { passOnCounts, tellCounts } from './counts/tell-counts.ts'
-import { compactSearch } from './feed/reindex-actions.ts'
 import {
   acceptLaterJob,
   admitLaterJob,
@@ -31,6 +30,7 @@ import { eraseAction } from './removal/erase-store.ts'
 import { sweepDeletedRows, sweepMemory, sweepSpentTokens } from './removal/sweep-memory.ts'
 import { sweepTombstones } from './removal/tombstone-store.ts'
 import { withdrawSigned } from './removal/withdraw-signed.ts'
+import { compactSearch, indexBacklog } from './search/reindex-actions.ts'
 import { hooksOf } from './types/index.ts'
 
 interface ActionJobDeps extends ActionPorts {
@@ -70,6 +70,11 @@ export function handleActionJobs(deps: ActionJobDeps): void {
     name: 'actions.compact-search',
     everyMs: compactedEveryMs,
     run: ({ signal }) => compactSearch(deps, signal),
+  })
+  recurring(jobs, {
+    name: 'actions.index-backlog',
+    everyMs: 60 * minuteMs,
+    run: ({ signal }) => indexBacklog(deps, signal),
   })
   const work = [
     [publishLaterJob, publishScheduled],

@@ -4,7 +4,7 @@ import { type Reader, statement, type TenantId, type Writer } from '#infra/db/in
 import type { StoredAction } from './action.ts'
 import { fromRow, rowColumns } from './action-row.ts'
 import type { ActionRow, ActionTables } from './action-tables.ts'
-import { reindexAction } from './feed/reindex-store.ts'
+import { reindexAction } from './search/reindex-store.ts'
 
 function settleBy(column: 'parent_id' | 'root_id' | 'subject') {
   return statement<

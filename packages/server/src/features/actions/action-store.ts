@@ -4,9 +4,9 @@ import { type Reader, statement, type Writer } from '#infra/db/index.ts'
 import type { StoredAction, StoredStatus } from './action.ts'
 import { fromRow, rowColumns, toRow, writtenColumns } from './action-row.ts'
 import type { ActionRow, ActionTables, WrittenRow } from './action-tables.ts'
-import { putSearchText } from './feed/search-index-store.ts'
 import { insertLookups } from './lookup-rows-store.ts'
 import { forgetText } from './removal/erase-store.ts'
+import { putSearchText } from './search/search-index-store.ts'
 import { uniqueKeyOf } from './unique-key.ts'
 
 // The same text as in the indexes: SQLite recognizes a partial index by its text.

@@ -1,7 +1,8 @@
 import type { Migration, MigrationSchema } from '#infra/db/index.ts'
-import { createSearchIndex } from './feed/search-index-store.ts'
 import { isOver, isRequest, keptSince } from './removal/deleted-rows-store.ts'
 import { erasedActionsMigrations } from './removal/erased-actions-migrations.ts'
+import { searchBacklogMigrations } from './search/index-backlog-store.ts'
+import { createSearchIndex } from './search/search-index-store.ts'
 
 export const actionTableMigrations: readonly Migration[] = [
   {
@@ -47,6 +48,7 @@ export const actionsMigrations: readonly Migration[] = [
   ...unverifiedActionsMigrations,
   ...endorsementMigrations,
   ...erasedActionsMigrations,
+  ...searchBacklogMigrations,
 ]
 
 const actionColumns = {

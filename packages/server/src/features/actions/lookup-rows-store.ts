@@ -10,6 +10,8 @@ interface LookupValues {
   readonly name: string
 }
 
+type Shown = Pick<StoredAction, 'actionId' | 'visibility' | 'isFeedOnly'>
+
 interface ShownValues extends LookupValues {
   readonly createdAt: number
   readonly feedOnly: number
@@ -50,14 +52,29 @@ const insertTag = statement<ActionTables, ShownValues, unknown>((tables, value) 
 
 /** Writes the rows that an action is looked up by: the rest of its audience, its attachments and its tags. */
 export async function insertLookups(tx: Writer, action: StoredAction): Promise<void> {
-  const { actionId, issuerTag, audienceTag, audience, attachments, content, createdAt } = action
+  const { actionId, issuerTag, audienceTag, audience, attachments, createdAt } = action
   const of = (name: string) => ({ tenantId: tx.tenantId, actionId, name })
   const shown = { createdAt, ...shownFlags(action) }
   // The first audience is a column of the action, and no list may find the action twice.
   for (const idTag of audience.filter((one) => one !== audienceTag))
     await tx.change(insertRecipient, { ...of(idTag), ...shown })
   for (const fileId of attachments) await tx.change(insertAttachment, { ...of(fileId), issuerTag })
-  for (const tag of tagsOf(content)) await tx.change(insertTag, { ...of(tag), ...shown })
+  await insertTags(tx, action)
+}
+
+async function insertTags(
+  tx: Writer,
+  action: Shown & Pick<StoredAction, 'content' | 'createdAt'>,
+): Promise<void> {
+  const { actionId, content, createdAt } = action
+  for (const name of tagsOf(content))
+    await tx.change(insertTag, { tenantId: tx.tenantId, actionId, name, createdAt, ...shownFlags(action) })
+}
+
+/** Finds the tags of an action anew. */
+export async function updateTags(tx: Writer, action: Parameters<typeof insertTags>[1]): Promise<void> {
+  await tx.change(deleteTags, { tenantId: tx.tenantId, actionId: action.actionId })
+  await insertTags(tx, action)
 }
 
 // NOTE: by the key, which an index on the action has: without statistics SQLite would go through the tenant's rows else.
@@ -68,18 +85,17 @@ const deletionBy = (table: 'action_attachments' | 'action_tags', name: 'file_id'
         from ${sql.table(table)} where tenant_id = ${value('tenantId')} and action_id = ${value('actionId')})`,
     ),
   )
-const saidDeletions = [deletionBy('action_attachments', 'file_id'), deletionBy('action_tags', 'tag')]
+const deleteTags = deletionBy('action_tags', 'tag')
+const deleteAttachments = deletionBy('action_attachments', 'file_id')
 
 /** Removes the rows that repeat what an action says: its attachments and its tags. */
 export async function deleteSaid(tx: Writer, actionId: string): Promise<void> {
-  for (const deletion of saidDeletions) await tx.change(deletion, { tenantId: tx.tenantId, actionId })
+  for (const deletion of [deleteAttachments, deleteTags])
+    await tx.change(deletion, { tenantId: tx.tenantId, actionId })
 }
 
 /** Copies to the rows of an action's tags and audience who may see it, after that has changed. */
-export async function updateShown(
-  tx: Writer,
-  action: Pick<StoredAction, 'actionId' | 'visibility' | 'isFeedOnly'>,
-): Promise<void> {
+export async function updateShown(tx: Writer, action: Shown): Promise<void> {
   const { feedOnly: feed_only, isPublic: is_public } = shownFlags(action)
   const tables = tx.tables<ActionTables>()
   await tables

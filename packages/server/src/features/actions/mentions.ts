@@ -1,23 +1,22 @@
-import { type IdTag, parseIdTag } from '@kith/protocol'
+import { findMentions, type IdTag } from '@kith/protocol'
 
 // The members of `content` that may mention somebody.
 const members = ['title', 'text', 'summary'] as const
 // A text with more names is addressed to nobody in particular.
 const maxNames = 50
-const atName = /(?<![\p{L}\p{N}_.@/-])@([\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+)/gu
 
 /** Does an action's content mention this identity, as `@` and its idTag? */
 export function doesMention(content: Readonly<Record<string, unknown>> | undefined, idTag: IdTag): boolean {
   return members.some((name) => {
     const text = content?.[name]
-    return typeof text === 'string' && text.includes('@') && isNamedIn(text, idTag)
+    return typeof text === 'string' && isNamedIn(text, idTag)
   })
 }
 
 function isNamedIn(text: string, idTag: IdTag): boolean {
   let names = 0
-  for (const [, name = ''] of text.matchAll(atName)) {
-    if (parseIdTag(name) === idTag) return true
+  for (const mention of findMentions(text)) {
+    if (mention.idTag === idTag) return true
     names += 1
     if (names === maxNames) return false
   }

@@ -1,4 +1,4 @@
-import { type AdminTenant, type IdTag, type Page, toIso } from '@kith/protocol'
+import { type AdminTenant, foldText, type IdTag, type Page, toIso } from '@kith/protocol'
 import { listLastSignIns } from '#features/accounts/index.ts'
 import { listUsage } from '#features/files/index.ts'
 import { findStoredProfiles, listOwnWithName } from '#features/profiles/index.ts'
@@ -22,7 +22,7 @@ export async function listTenants(
   { q, limit = defaultLimit, cursor, offset }: ListTenants,
 ): Promise<Page<AdminTenant>> {
   const reader = db.reader(serverTenant)
-  const part = q?.trim().toLowerCase()
+  const part = foldText(q?.trim() ?? '')
   const filter = part ? { part, idTags: await listOwnWithName(reader, part, maxNamed) } : {}
   if (offset !== undefined) {
     const { items, total } = await listTenantsAt(reader, filter, { offset, limit })

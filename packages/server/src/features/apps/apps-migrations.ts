@@ -1,4 +1,5 @@
 import type { Migration, MigrationSchema } from '#infra/db/index.ts'
+import { offerWords } from './offers/offer-words.ts'
 
 export const appsMigrations: readonly Migration[] = [
   {
@@ -26,6 +27,56 @@ export const heldOffersMigrations: readonly Migration[] = [
     },
   },
 ]
+
+/** Offers are searched by another form of their words from now on. */
+export const offerWordsMigrations: readonly Migration[] = [{ id: '0063_offer_words', up: fillWords }]
+
+interface OfferTables {
+  app_offers: {
+    tenant_id: number
+    action_id: string
+    name: string
+    description: string | null
+    tags: string
+    titles: string | null
+    descriptions: string | null
+    words: string
+  }
+}
+type OfferKey = Pick<OfferTables['app_offers'], 'tenant_id' | 'action_id'>
+
+async function fillWords(schema: MigrationSchema): Promise<void> {
+  const tables = schema.tables<OfferTables>()
+  for (let last: OfferKey | undefined = { tenant_id: 0, action_id: '' }; last; ) {
+    const after: OfferKey = last
+    const rows = await tables
+      .selectFrom('app_offers')
+      .select(['tenant_id', 'action_id', 'name', 'description', 'tags', 'titles', 'descriptions'])
+      .where((row) =>
+        row(row.refTuple('tenant_id', 'action_id'), '>', row.tuple(after.tenant_id, after.action_id)),
+      )
+      .orderBy('tenant_id')
+      .orderBy('action_id')
+      .limit(500)
+      .execute()
+    for (const { tenant_id, action_id, name, description, tags, titles, descriptions } of rows)
+      await tables
+        .updateTable('app_offers')
+        .set({
+          words: offerWords({
+            name,
+            description: description ?? undefined,
+            tags: JSON.parse(tags) as string[],
+            titles: JSON.parse(titles ?? '{}') as Record<string, string>,
+            descriptions: JSON.parse(descriptions ?? '{}') as Record<string, string>,
+          }),
+        })
+        .where('tenant_id', '=', tenant_id)
+        .where('action_id', '=', action_id)
+        .execute()
+    last = rows.at(-1)
+  }
+}
 
 async function createOffers(schema: MigrationSchema): Promise<void> {
   await schema.createTable(

@@ -1,6 +1,6 @@
 export { appEndpoints } from './app-endpoints.ts'
 export { updateAppJob } from './apps-jobs.ts'
-export { appsMigrations, heldOffersMigrations } from './apps-migrations.ts'
+export { appsMigrations, heldOffersMigrations, offerWordsMigrations } from './apps-migrations.ts'
 export { assetHeaders, sandboxPolicy } from './content/asset-policy.ts'
 export { assetType } from './content/asset-types.ts'
 export { PackageIndexes } from './content/package-indexes.ts'

@@ -1,5 +1,6 @@
+import { foldText } from '@kith/protocol'
 import type { Migration, MigrationSchema } from '#infra/db/index.ts'
-import { searchForm } from '#lib/search-form.ts'
+import { respeltTags } from './file.ts'
 
 /** What is known of pictures, and names as searches compare them. */
 export const fileDetailsMigrations: readonly Migration[] = [
@@ -14,8 +15,7 @@ export const fileDetailsMigrations: readonly Migration[] = [
         from file_variants as original where original.tenant_id = files.tenant_id
         and original.file_id = files.file_id and original.variant = 'orig'`
       await schema.run({ sqlite: fillSizes, postgres: fillSizes })
-      let last: FileKey | undefined = { tenant_id: 0, file_id: '' }
-      while (last) last = await fillSearchNames(schema, last)
+      await fillSearchNames(schema)
       // Holds all that a search compares: the rows themselves are not read. Its condition keeps other statements from it.
       await schema.createIndex('files_by_search_name', 'files', ['tenant_id', 'search_name', 'file_id'], {
         where: "search_name <> ''",
@@ -45,31 +45,81 @@ export const takenMigrations: readonly Migration[] = [
   },
 ]
 
+/** Names are searched by another form from now on, and tags that are spelt in two ways are one. */
+export const fileFoldingMigrations: readonly Migration[] = [
+  {
+    id: '0060_file_folding',
+    async up(schema) {
+      await fillSearchNames(schema)
+      await eachFile(schema, 'tags', ({ tags, ...key }) => respellTags(schema, key, tags))
+    },
+  },
+]
+
 interface FileKey {
   readonly tenant_id: number
   readonly file_id: string
 }
-interface NamedTables {
-  files: { tenant_id: number; file_id: string; file_name: string; search_name: string }
+type FileRow = FileKey & { file_name: string; search_name: string; tags: string }
+interface FoldedTables {
+  files: FileRow
+  file_tags: FileKey & { tag: string }
 }
 
-/** Answers the last file of the portion. */
-async function fillSearchNames(schema: MigrationSchema, after: FileKey): Promise<FileKey | undefined> {
-  const tables = schema.tables<NamedTables>()
-  const rows = await tables
-    .selectFrom('files')
-    .select(['tenant_id', 'file_id', 'file_name'])
-    .where((row) => row(row.refTuple('tenant_id', 'file_id'), '>', row.tuple(after.tenant_id, after.file_id)))
-    .orderBy('tenant_id')
-    .orderBy('file_id')
-    .limit(1_000)
-    .execute()
-  for (const { tenant_id, file_id, file_name } of rows)
-    await tables
+async function eachFile(
+  schema: MigrationSchema,
+  column: 'file_name' | 'tags',
+  change: (row: FileRow) => Promise<void>,
+): Promise<void> {
+  for (let last: FileKey | undefined = { tenant_id: 0, file_id: '' }; last; ) {
+    const after: FileKey = last
+    const rows = await schema
+      .tables<FoldedTables>()
+      .selectFrom('files')
+      .select(['tenant_id', 'file_id', 'file_name', 'search_name', 'tags'])
+      .where((row) =>
+        row(row.refTuple('tenant_id', 'file_id'), '>', row.tuple(after.tenant_id, after.file_id)),
+      )
+      .where(column, 'not in', ['', '[]'])
+      .orderBy('tenant_id')
+      .orderBy('file_id')
+      .limit(1_000)
+      .execute()
+    for (const row of rows) await change(row)
+    last = rows.at(-1)
+  }
+}
+
+async function fillSearchNames(schema: MigrationSchema): Promise<void> {
+  await eachFile(schema, 'file_name', async ({ tenant_id, file_id, file_name, search_name: former }) => {
+    const search_name = foldText(file_name)
+    if (search_name === former) return
+    await schema
+      .tables<FoldedTables>()
       .updateTable('files')
-      .set({ search_name: searchForm(file_name) })
+      .set({ search_name })
       .where('tenant_id', '=', tenant_id)
       .where('file_id', '=', file_id)
       .execute()
-  return rows.at(-1)
+  })
+}
+
+async function respellTags(schema: MigrationSchema, key: FileKey, former: string): Promise<void> {
+  const { tenant_id, file_id } = key
+  const tables = schema.tables<FoldedTables>()
+  const tags = respeltTags(JSON.parse(former) as string[])
+  if (JSON.stringify(tags) === former) return
+  await tables
+    .updateTable('files')
+    .set({ tags: JSON.stringify(tags) })
+    .where('tenant_id', '=', tenant_id)
+    .where('file_id', '=', file_id)
+    .execute()
+  await tables
+    .deleteFrom('file_tags')
+    .where('tenant_id', '=', tenant_id)
+    .where('file_id', '=', file_id)
+    .execute()
+  const rows = tags.map((tag) => ({ ...key, tag }))
+  if (rows.length > 0) await tables.insertInto('file_tags').values(rows).execute()
 }

@@ -39,7 +39,7 @@ export interface FileFilter {
   readonly takenAfter?: number
   /** Up to this one, without it. */
   readonly takenBefore?: number
-  /** All of them stand in the name; each in `searchForm`. */
+  /** All of them stand in the name; each folded. */
   readonly words?: readonly string[]
 }
 

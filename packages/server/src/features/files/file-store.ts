@@ -2,6 +2,7 @@ import {
   type FileId,
   type FileStatus,
   type FileType,
+  foldText,
   type IdTag,
   parseFileId,
   type UploadPreset,
@@ -9,7 +10,6 @@ import {
 } from '@kith/protocol'
 import type { BlobHash } from '#infra/blobs/index.ts'
 import { type Reader, statement, type Writer } from '#infra/db/index.ts'
-import { searchForm } from '#lib/search-form.ts'
 import type { Commitment, NewFile, PictureDetails, StoredFile, StoredVariant } from './file.ts'
 
 export interface FileTable {
@@ -201,7 +201,7 @@ export async function updateFile(
     .updateTable('files')
     .set({
       modified_at: modifiedAt,
-      ...(fileName === undefined ? {} : { file_name: fileName, search_name: searchForm(fileName) }),
+      ...(fileName === undefined ? {} : { file_name: fileName, search_name: foldText(fileName) }),
       ...(tags && { tags: JSON.stringify(tags) }),
       ...(parentId === undefined ? {} : { parent_id: parentId }),
       ...(visibility === undefined ? {} : { visibility }),
@@ -315,6 +315,6 @@ function toRow(file: NewFile): Omit<FileTable, 'tenant_id'> {
     discarded_by: null,
     discarded_by_link: 0,
     ...pictureColumns(file.picture),
-    search_name: searchForm(file.fileName),
+    search_name: foldText(file.fileName),
   }
 }

@@ -5,6 +5,7 @@ import {
   type FileType,
   fileIdOf,
   type IdTag,
+  parseTag,
   type UploadPreset,
   type VariantName,
   type Visibility,
@@ -116,18 +117,27 @@ export function assertFileName(name: string, path: string): void {
 }
 
 const maxTags = 50
-const maxTagLength = 64
 
-/** 1–64 characters, no comma; each once, in the order given. */
+/** 1–64 characters, at least one of them visible, no comma; each once, in the order given. */
 export function normalTags(tags: readonly string[], path: string): string[] {
-  const distinct = [...new Set(tags.map((tag) => tag.trim()))]
+  const parsed = tags.map(parseFileTag)
+  if (parsed.includes(undefined)) throw invalid(path, 'a tag has 1 to 64 characters that are seen, no comma')
+  const distinct = distinctTags(parsed)
   if (distinct.length > maxTags) throw invalid(path, `a file has at most ${maxTags} tags`)
-  for (const tag of distinct) {
-    const length = [...tag].length
-    if (length < 1 || length > maxTagLength || !tag.isWellFormed() || /[,\p{Cc}]/u.test(tag))
-      throw invalid(path, `a tag has 1 to ${maxTagLength} characters, no comma`)
-  }
   return distinct
+}
+
+/** Tags of a row that was written elsewhere or before, as they are spelt here; what is none is left out. */
+export function respeltTags(tags: readonly string[]): string[] {
+  return distinctTags(tags.map(parseFileTag)).slice(0, maxTags)
+}
+
+function parseFileTag(text: string): string | undefined {
+  return text.includes(',') ? undefined : parseTag(text)
+}
+
+function distinctTags(tags: readonly (string | undefined)[]): string[] {
+  return [...new Set(tags.filter((tag) => tag !== undefined))]
 }
 
 /** Image types of which variants are made (docs/protocol/file-life.md, Presets). */

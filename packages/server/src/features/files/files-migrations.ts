@@ -1,6 +1,11 @@
 import type { Migration, MigrationSchema } from '#infra/db/index.ts'
 import { isOpened } from './collections/collection-sweep-store.ts'
-import { fileDetailsMigrations, takenMigrations, thumbhashMigrations } from './file-details-migrations.ts'
+import {
+  fileDetailsMigrations,
+  fileFoldingMigrations,
+  takenMigrations,
+  thumbhashMigrations,
+} from './file-details-migrations.ts'
 import { fileOriginMigrations, storageKindsMigrations } from './storage-kinds-migrations.ts'
 
 export const fileTableMigrations: readonly Migration[] = [
@@ -29,6 +34,7 @@ export const filesMigrations: readonly Migration[] = [
   ...takenMigrations,
   ...storageKindsMigrations,
   ...fileOriginMigrations,
+  ...fileFoldingMigrations,
 ]
 
 async function createFiles(schema: MigrationSchema): Promise<void> {

@@ -30,7 +30,12 @@ export { findOwnerOfCopy } from './copies/shared-file.ts'
 export { findRemoteBytes } from './copies/stage-remote.ts'
 export type { FileEvent } from './events.ts'
 export { isFileName } from './file.ts'
-export { fileDetailsMigrations, takenMigrations, thumbhashMigrations } from './file-details-migrations.ts'
+export {
+  fileDetailsMigrations,
+  fileFoldingMigrations,
+  takenMigrations,
+  thumbhashMigrations,
+} from './file-details-migrations.ts'
 export {
   downloadPublic,
   type FileEndpointDeps,
@@ -45,6 +50,7 @@ export { LiveFiles, type LiveFilesDeps } from './live/live-files.ts'
 export {
   assertMovedFolders,
   makeMovedVariants,
+  putMovedTag,
   takeMovedBlob,
   takeMovedFile,
 } from './moved-file.ts'

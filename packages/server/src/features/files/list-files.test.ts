@@ -16,6 +16,7 @@ import {
   identity,
   type Sent,
 } from '#harness/files-lab.ts'
+import { searchedTexts } from '#harness/searched-texts.ts'
 import { addSharedFile } from './copies/shared-file.ts'
 import { updateFile } from './file-store.ts'
 
@@ -289,7 +290,12 @@ eachDialect('The tags of files', (open) => {
     const tags = async (query = '', sent: Sent = {}) =>
       (await lab.send('GET', `/api/tags${query}`, { as: owner, ...sent })).json.data
     expect(await tags()).toEqual([{ tag: 'B' }, { tag: 'a' }, { tag: 'b' }, { tag: 'gone' }])
-    expect(await tags('?withCounts=true&prefix=b')).toEqual([{ tag: 'b', count: 2 }])
+    for (const prefix of ['b', 'B', '%F0%9D%90%9B'])
+      expect(await tags(`?withCounts=true&prefix=${prefix}`)).toEqual([
+        { tag: 'B', count: 1 },
+        { tag: 'b', count: 2 },
+      ])
+    expect(await tags('?prefix=b&limit=1')).toEqual([{ tag: 'B' }])
     expect(await tags('?limit=1')).toEqual([{ tag: 'B' }])
     expect(await tags('?prefix=%25')).toEqual([])
     await lab.send('DELETE', `/api/files/${fileId}`, { as: owner })
@@ -359,6 +365,30 @@ eachDialect('Searching names', (open) => {
     ] as const)
       expect([search, await found(lab, search)]).toEqual([search, expected])
     expect(await found(lab, '  ')).toHaveLength(given.length)
+  })
+
+  test('finds names of all scripts, however they are spelt', async () => {
+    const lab = await openLab()
+    for (const { text } of searchedTexts) expect((await lab.upload(text, text)).status).toBe(201)
+    for (const { text, found: finding, missed } of searchedTexts) {
+      for (const search of finding)
+        expect([search, await found(lab, search)]).toEqual([search, expect.arrayContaining([text])])
+      for (const search of missed)
+        expect([search, await found(lab, search)]).toEqual([search, expect.not.arrayContaining([text])])
+    }
+  })
+
+  test('of ten words at most', async () => {
+    const lab = await openLab()
+    const status = async (count: number) =>
+      (
+        await lab.send(
+          'GET',
+          `/api/files?search=${Array.from({ length: count }, (_, at) => `w${at}`).join('+')}`,
+          { as: owner },
+        )
+      ).status
+    expect([await status(10), await status(11)]).toEqual([200, 400])
   })
 
   test('goes on from page to page, in every order, and with every other filter', async () => {

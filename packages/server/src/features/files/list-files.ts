@@ -4,14 +4,17 @@ import {
   type FileSort,
   type FileStatus,
   type FileType,
+  foldText,
   type MonthCount,
+  maxSearchWords,
   type OffsetPage,
   parseFileId,
+  parseTag,
 } from '@kith/protocol'
 import { actsAsTenant } from '#features/relations/index.ts'
 import type { Caller, Identified, Tenant } from '#infra/caller/index.ts'
 import { nowSecs } from '#lib/clock.ts'
-import { searchForm } from '#lib/search-form.ts'
+import { invalid } from '#lib/failure.ts'
 import { findFileViewer } from './access/find-file-viewer.ts'
 import type { ReadDeps } from './access/read-file.ts'
 import type { FileFilter } from './file-filter-store.ts'
@@ -79,16 +82,17 @@ export async function countMonths(
 /** Undefined for a folder that cannot exist. */
 function filterOf(query: FilterQuery): FileFilter | undefined {
   const { fileTp, contentType, tags, origin, parentId, status, takenAfter, takenBefore, search = '' } = query
-  const words = searchForm(search)
+  const words = foldText(search)
     .split(/\s+/)
     .filter((word) => word !== '')
+  if (words.length > maxSearchWords) throw invalid('/query/search', `has more than ${maxSearchWords} words`)
   const place = parentId === undefined ? undefined : placeOf(parentId)
   if (parentId !== undefined && !place) return undefined
   return {
     ...(place && { place }),
     ...(fileTp && { fileTps: fileTp }),
     ...(contentType === undefined || contentType === '*/*' ? {} : { contentType: contentType.toLowerCase() }),
-    ...(tags && { tags }),
+    ...(tags && { tags: tags.map((tag) => parseTag(tag) ?? tag) }),
     ...(origin && { origin }),
     ...(status && { statuses: status }),
     ...(takenAfter === undefined ? {} : { takenAfter }),

@@ -1,7 +1,8 @@
-import { fileStatuses, fileTypeOf, parseFileId, parseIdTag, storageKinds } from '@kith/protocol'
+import { fileStatuses, fileTypeOf, foldText, parseFileId, parseIdTag, storageKinds } from '@kith/protocol'
 import { isBlobHash } from '#infra/blobs/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import {
+  jsonIn,
   numberIn,
   optionalTextIn,
   type Reader,
@@ -11,9 +12,10 @@ import {
 } from '#infra/db/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
 import { invalid } from '#lib/failure.ts'
-import { blobFileId, isFileName } from './file.ts'
+import { blobFileId, isFileName, respeltTags } from './file.ts'
 import { makeVariantsJob } from './file-jobs.ts'
 import type { FileTables } from './file-store.ts'
+import { addTag } from './file-tags-store.ts'
 import { maxDepth } from './folders/file-tree-store.ts'
 
 /** Fails with `E-VALIDATION` for a file of an archive whose id stands for other bytes: nobody can put other bytes
@@ -40,8 +42,17 @@ function assertMovedFile(row: TenantRow): void {
  * have at a community is the community's word. Copies are nobody's to show. */
 export function takeMovedFile(row: TenantRow, { idTag, type }: Tenant): TenantRow {
   assertMovedFile(row)
-  if (row.is_copy === 1) return { ...row, visibility: null }
-  return type === 'person' ? { ...row, owner_tag: idTag } : row
+  const search_name = foldText(textIn(row, 'file_name'))
+  const tags = JSON.stringify(respeltTags(jsonIn(row, 'tags') as string[]))
+  const taken = { ...row, search_name, tags }
+  if (row.is_copy === 1) return { ...taken, visibility: null }
+  return type === 'person' ? { ...taken, owner_tag: idTag } : taken
+}
+
+/** Writes a row of an archive by which a file is found by a tag. */
+export async function putMovedTag(tx: Writer, row: TenantRow): Promise<void> {
+  const [tag] = respeltTags([textIn(row, 'tag')])
+  if (tag !== undefined) await addTag(tx, { fileId: textIn(row, 'file_id'), tag })
 }
 
 // No file is larger (docs/protocol/files.md).

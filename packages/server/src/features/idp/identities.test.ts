@@ -113,7 +113,21 @@ eachDialect('a name', (open) => {
     expect(await tagsFor(lab.owner, { email: 'a_1%@' })).toEqual(['one'])
     expect(await tagsFor(lab.owner, { email: '%' })).toEqual(['one'])
     expect(await tagsFor(lab.owner, { q: '_' })).toEqual(['one'])
-    expect(await tagsFor(lab.owner, { cursor: '', q: 'NAMES.example' })).toEqual(['one', 'three', 'two'])
+    await lab.create('xn--bcher-kva', { email: 'Ada@xn--mller-kva.example' })
+    for (const filter of [
+      { q: 'BÜCH' },
+      { q: 'bucher' },
+      { q: 'xn--b' },
+      { email: '@müll' },
+      { email: 'ADA@xn--m' },
+    ])
+      expect(await tagsFor(lab.owner, filter)).toEqual(['xn--bcher-kva'])
+    expect(await tagsFor(lab.owner, { cursor: '', q: 'NAMES.example' })).toEqual([
+      'one',
+      'three',
+      'two',
+      'xn--bcher-kva',
+    ])
     expect(await tagsFor(lab.owner, { registrarTag: alice, ownerTag: carol, status: 'pending' })).toEqual([
       'one',
     ])

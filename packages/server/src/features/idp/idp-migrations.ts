@@ -1,4 +1,5 @@
 import type { Migration, MigrationSchema } from '#infra/db/index.ts'
+import { searchColumns } from './search-columns.ts'
 import { reversedName } from './zone/reversed-name.ts'
 
 export const idpMigrations: readonly Migration[] = [
@@ -18,7 +19,7 @@ export const zoneMigrations: readonly Migration[] = [
     id: '0029_zones',
     async up(schema) {
       await schema.addColumn('managed_identities', 'reversed_name', "text default ''")
-      await reverseNames(schema)
+      await eachIdentity(schema, ({ id_tag }) => ({ reversed_name: reversedName(id_tag) }))
       await schema.createIndex('managed_identities_by_reversed_name', 'managed_identities', [
         'tenant_id',
         'reversed_name',
@@ -40,23 +41,46 @@ export const graceMigrations: readonly Migration[] = [
   },
 ]
 
+/** What names and their addresses are found by. */
+export const identitySearchMigrations: readonly Migration[] = [
+  {
+    id: '0061_managed_identity_search',
+    async up(schema) {
+      await schema.addColumn('managed_identities', 'search_name', "text default ''")
+      await schema.addColumn('managed_identities', 'search_email', "text default ''")
+      await eachIdentity(schema, ({ id_tag, email }) => searchColumns(id_tag, email ?? undefined))
+    },
+  },
+]
+
+interface ManagedRow {
+  id_tag: string
+  email: string | null
+  reversed_name: string
+  search_name: string
+  search_email: string
+}
+
 const atOnce = 1000
 
-async function reverseNames(schema: MigrationSchema): Promise<void> {
-  const identities = () => schema.tables<{ managed_identities: { id_tag: string; reversed_name: string } }>()
+async function eachIdentity(
+  schema: MigrationSchema,
+  change: (row: Pick<ManagedRow, 'id_tag' | 'email'>) => Partial<ManagedRow>,
+): Promise<void> {
+  const identities = () => schema.tables<{ managed_identities: ManagedRow }>()
   for (let after = ''; ; ) {
     const rows = await identities()
       .selectFrom('managed_identities')
-      .select('id_tag')
+      .select(['id_tag', 'email'])
       .where('id_tag', '>', after)
       .orderBy('id_tag')
       .limit(atOnce)
       .execute()
-    for (const { id_tag: idTag } of rows)
+    for (const row of rows)
       await identities()
         .updateTable('managed_identities')
-        .set({ reversed_name: reversedName(idTag) })
-        .where('id_tag', '=', idTag)
+        .set(change(row))
+        .where('id_tag', '=', row.id_tag)
         .execute()
     const last = rows.at(-1)
     if (!last || rows.length < atOnce) return

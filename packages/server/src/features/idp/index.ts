@@ -1,7 +1,7 @@
 export { activationMailJob, sendActivationMail } from './activation-mail.ts'
 export type { ManagedNameEvent } from './events.ts'
 export { idpEndpoints } from './idp-endpoints.ts'
-export { graceMigrations, idpMigrations, zoneMigrations } from './idp-migrations.ts'
+export { graceMigrations, identitySearchMigrations, idpMigrations, zoneMigrations } from './idp-migrations.ts'
 export { pageProviders } from './list-providers.ts'
 export { putMovedIdentity, takeGivenName } from './moved-identity.ts'
 export { openProvider, type Provider } from './open-provider.ts'

@@ -1,7 +1,8 @@
-import type { CursorPage, IdTag, ManagedStatus, OffsetPage } from '@kith/protocol'
+import { type CursorPage, foldText, type IdTag, type ManagedStatus, type OffsetPage } from '@kith/protocol'
 import { type Selectable, sql } from 'kysely'
 import { contains, keysetPage, type Reader, type TenantId, type Writer } from '#infra/db/index.ts'
 import type { ManagedIdentity } from './managed-identity.ts'
+import { searchColumns } from './search-columns.ts'
 import { reversedName } from './zone/reversed-name.ts'
 
 interface IdentityTables {
@@ -22,6 +23,9 @@ interface IdentityTables {
     last_seen_at: number | null
     grace_ends_at: number | null
     reversed_name: string
+    /** The name as its A-labels and as people write it, folded. */
+    search_name: string
+    search_email: string
   }
 }
 type IdentityRow = Selectable<IdentityTables['managed_identities']>
@@ -33,6 +37,7 @@ export async function insertIdentity(tx: Writer, identity: ManagedIdentity): Pro
     id_tag: identity.idTag,
     label: labelOf(identity.idTag),
     reversed_name: reversedName(identity.idTag),
+    ...searchColumns(identity.idTag, identity.email),
     email: identity.email ?? null,
     registrar_tag: identity.registrarTag,
     owner_tag: identity.ownerTag ?? null,
@@ -169,13 +174,14 @@ function matching(reader: Reader, filter: IdentityFilter) {
     )
   const inAddress = (text: string) =>
     visibleTo === undefined
-      ? contains(dialect, 'email', text)
-      : sql<boolean>`(${contains(dialect, 'email', text)} and ${seesAddress(visibleTo)})`
+      ? contains(dialect, 'search_email', foldText(text))
+      : sql<boolean>`(${contains(dialect, 'search_email', foldText(text))} and ${seesAddress(visibleTo)})`
   if (email !== undefined) query = query.where(inAddress(email))
   if (registrarTag !== undefined) query = query.where('registrar_tag', '=', registrarTag)
   if (ownerTag !== undefined) query = query.where('owner_tag', '=', ownerTag)
   if (status !== undefined) query = query.where('status', '=', status)
-  if (q !== undefined) query = query.where((row) => row.or([contains(dialect, 'id_tag', q), inAddress(q)]))
+  if (q !== undefined)
+    query = query.where((row) => row.or([contains(dialect, 'search_name', foldText(q)), inAddress(q)]))
   return query
 }
 

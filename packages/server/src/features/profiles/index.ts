@@ -23,6 +23,7 @@ export {
 } from './profile-store.ts'
 export { banView } from './profile-view.ts'
 export {
+  profileFoldingMigrations,
   profileSearchMigrations,
   profilesMigrations,
   profileTableMigrations,

@@ -1,4 +1,4 @@
-import type { CommunityRole, IdTag, ProfileStatus } from '@kith/protocol'
+import { type CommunityRole, foldText, type IdTag, type ProfileStatus } from '@kith/protocol'
 import { type Expression, type SqlBool, sql } from 'kysely'
 import {
   noRelation,
@@ -8,7 +8,6 @@ import {
   type ServerStatus,
 } from '#features/relations/index.ts'
 import { contains, type Reader, serverTenant, type TenantId } from '#infra/db/index.ts'
-import { searchForm } from '#lib/search-form.ts'
 import type { StoredProfile } from './profile.ts'
 import type { ProfileRow } from './profile-store.ts'
 
@@ -167,8 +166,8 @@ function conditions(reader: Reader, filter: KnownFilter): Expression<SqlBool>[] 
     follower !== undefined && sql<SqlBool>`r.follower = ${Number(follower)}`,
     q !== undefined &&
       anyOf([
-        contains(reader.dialect, 'r.id_tag', q),
-        contains(reader.dialect, 'p.search_name', searchForm(q)),
+        contains(reader.dialect, 'r.id_tag', foldText(q)),
+        contains(reader.dialect, 'p.search_name', foldText(q)),
       ]),
     idTag !== undefined && sql<SqlBool>`r.id_tag = ${idTag}`,
     role !== undefined && sql<SqlBool>`r.role = ${role}`,

@@ -84,7 +84,7 @@ export async function changeOwnProfile(
   const { name, x } = change
   if (x !== undefined) assertExtra(x)
   await updateOwnProfile(tx, {
-    ...(name === undefined ? {} : { name: acceptName(name) }),
+    ...(name === undefined ? {} : { named: { idTag, name: acceptName(name) } }),
     ...(x === undefined ? {} : { x }),
     updatedAt: nowSecs(clock),
   })

@@ -1,4 +1,4 @@
-import type { IdTag } from '@kith/protocol'
+import { foldText, type IdTag } from '@kith/protocol'
 import {
   contains,
   type Reader,
@@ -7,15 +7,15 @@ import {
   type TenantId,
   type Writer,
 } from '#infra/db/index.ts'
-import { searchForm } from '#lib/search-form.ts'
 import type { StoredProfile } from './profile.ts'
+import { searchNameOf } from './search-name.ts'
 
 /** A row of the table `profiles`. */
 export interface ProfileRow {
   tenant_id: TenantId
   id_tag: IdTag
   name: string
-  /** The name in `searchForm`. */
+  /** `searchNameOf`. */
   search_name: string
   type: string
   profile_pic: string | null
@@ -67,14 +67,15 @@ export async function findNames(
   return new Map(rows.map((row) => [row.id_tag, row.name]))
 }
 
-/** The identities of this server with these characters in their name, the first of them. */
+/** The identities of this server with these characters in their name or in their identity as it is written, the first of
+ * them. */
 export async function listOwnWithName(reader: Reader, part: string, limit: number): Promise<IdTag[]> {
   const rows = await reader
     .tables<ProfileTables>()
     .selectFrom('profiles')
     .select('id_tag')
     .where('tenant_id', '!=', serverTenant)
-    .where(contains(reader.dialect, 'search_name', searchForm(part)))
+    .where(contains(reader.dialect, 'search_name', foldText(part)))
     .orderBy('id_tag')
     .limit(limit)
     .execute()
@@ -113,7 +114,8 @@ export async function forgetRemoteProfile(tx: Writer, idTag: IdTag): Promise<voi
 }
 
 interface ProfileChange {
-  readonly name?: string
+  /** Its new name, and whose profile it is. */
+  readonly named?: { readonly idTag: IdTag; readonly name: string }
   readonly x?: Readonly<Record<string, unknown>>
   /** null removes it. */
   readonly profilePic?: string | null
@@ -123,13 +125,13 @@ interface ProfileChange {
 
 export async function updateOwnProfile(
   tx: Writer,
-  { name, x, profilePic, coverPic, updatedAt }: ProfileChange,
+  { named, x, profilePic, coverPic, updatedAt }: ProfileChange,
 ): Promise<void> {
   await tx
     .tables<ProfileTables>()
     .updateTable('profiles')
     .set({
-      ...(name === undefined ? {} : { name, search_name: searchForm(name) }),
+      ...(named && { name: named.name, search_name: searchNameOf(named) }),
       ...(x === undefined ? {} : { x: JSON.stringify(x) }),
       ...(profilePic === undefined ? {} : { profile_pic: profilePic }),
       ...(coverPic === undefined ? {} : { cover_pic: coverPic }),
@@ -157,7 +159,7 @@ function toRow(tenantId: TenantId, profile: StoredProfile): ProfileRow {
     tenant_id: tenantId,
     id_tag: profile.idTag,
     name: profile.name,
-    search_name: searchForm(profile.name),
+    search_name: searchNameOf(profile),
     type: profile.type,
     profile_pic: profile.profilePic ?? null,
     cover_pic: profile.coverPic ?? null,

@@ -13,6 +13,7 @@ eachDialect('profiles of before', (open) => {
         ...{ ...row, tenant_id: at + 1, id_tag: `p${String(at).padStart(4, '0')}.localhost` },
         name: at === 1_000 ? 'Émile Ångström' : 'Ada',
       }))
+      values.push({ ...row, tenant_id: 2_000, id_tag: 'xn--bcher-kva.localhost', name: 'Books' })
       for (const one of values)
         await tx.tables<{ profiles: object }>().insertInto('profiles').values(one).execute()
     })
@@ -20,6 +21,7 @@ eachDialect('profiles of before', (open) => {
     const db = await openDatabase({ url, migrations: profilesMigrations })
     const found = await listOwnWithName(db.reader(serverTenant), 'ÅNGS', 10)
     expect(found).toEqual(['p1000.localhost'])
+    expect(await listOwnWithName(db.reader(serverTenant), 'BÜCH', 10)).toEqual(['xn--bcher-kva.localhost'])
     await db.close()
   })
 })

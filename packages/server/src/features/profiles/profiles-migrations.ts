@@ -1,5 +1,5 @@
 import type { Migration, MigrationSchema } from '#infra/db/index.ts'
-import { searchForm } from '#lib/search-form.ts'
+import { searchNameOf } from './search-name.ts'
 
 export const profileTableMigrations: readonly Migration[] = [
   {
@@ -35,36 +35,44 @@ export const profileSearchMigrations: readonly Migration[] = [
     id: '0035_profile_search',
     async up(schema) {
       await schema.addColumn('profiles', 'search_name', "text default ''")
-      for (let after: string | undefined = ''; after !== undefined; )
-        after = await fillSearchNames(schema, after)
+      await fillSearchNames(schema)
     },
   },
+]
+
+/** Names are searched by another form from now on. */
+export const profileFoldingMigrations: readonly Migration[] = [
+  { id: '0059_profile_folding', up: fillSearchNames },
 ]
 
 interface NamedTables {
   profiles: { id_tag: string; name: string; search_name: string }
 }
 
+async function fillSearchNames(schema: MigrationSchema): Promise<void> {
+  for (let after: string | undefined = ''; after !== undefined; ) after = await fillSome(schema, after)
+}
+
 /** Answers the last identity of the portion. */
-async function fillSearchNames(schema: MigrationSchema, after: string): Promise<string | undefined> {
+async function fillSome(schema: MigrationSchema, after: string): Promise<string | undefined> {
   const tables = schema.tables<NamedTables>()
   const rows = await tables
     .selectFrom('profiles')
-    .select(['id_tag', 'name'])
+    .select(['id_tag', 'name', 'search_name'])
     .where('id_tag', '>', after)
     .orderBy('id_tag')
     .limit(1_000)
     .execute()
-  for (const { id_tag, name } of rows)
-    await tables
-      .updateTable('profiles')
-      .set({ search_name: searchForm(name) })
-      .where('id_tag', '=', id_tag)
-      .execute()
+  for (const { id_tag, name, search_name: former } of rows) {
+    const search_name = searchNameOf({ idTag: id_tag, name })
+    if (search_name !== former)
+      await tables.updateTable('profiles').set({ search_name }).where('id_tag', '=', id_tag).execute()
+  }
   return rows.at(-1)?.id_tag
 }
 
 export const profilesMigrations: readonly Migration[] = [
   ...profileTableMigrations,
   ...profileSearchMigrations,
+  ...profileFoldingMigrations,
 ]

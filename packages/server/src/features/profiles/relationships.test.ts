@@ -12,8 +12,10 @@ import { changeRelation, findRelation, withStatus } from '#features/relations/in
 import { type Actor, actionLab, guest, identity } from '#harness/action-lab.ts'
 import { callEndpoint, type TestCall } from '#harness/call-endpoint.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
+import { searchedTexts } from '#harness/searched-texts.ts'
 import { serverTenant } from '#infra/db/index.ts'
 import { profileEndpoints } from './index.ts'
+import { putRemoteProfile } from './profile-store.ts'
 
 const fails = (code: string) => expect.objectContaining({ code })
 
@@ -131,6 +133,29 @@ eachDialect('relationships', (open) => {
   })
 
   describe('GET /api/profiles', () => {
+    test('finds people by names of all scripts, however they are spelt', async () => {
+      const { db, alice, tags } = await start()
+      const idTagOf = (at: number) => `p${at}.example.org` as IdTag
+      const people = [...searchedTexts.map(({ text }, at) => ({ idTag: idTagOf(at), name: text }))]
+      people.push({ idTag: 'xn--bcher-kva.example.org' as IdTag, name: 'Books' })
+      await db.transact(serverTenant, async (tx) => {
+        const more = { type: 'person' as const, profilePic: undefined, coverPic: undefined, x: undefined }
+        const times = { createdAt: 1, updatedAt: 1, refreshedAt: 1, etag: undefined }
+        for (const person of people) await putRemoteProfile(tx, { ...person, ...more, ...times })
+      })
+      await db.transact(alice.tenant.tenantId, async (tx) => {
+        for (const { idTag } of people) await changeRelation(tx, idTag, { isFollowing: true, at: 1 })
+      })
+      for (const [at, { found, missed }] of searchedTexts.entries()) {
+        for (const q of found)
+          expect([q, await tags(alice, { q })]).toEqual([q, expect.arrayContaining([idTagOf(at)])])
+        for (const q of missed)
+          expect([q, await tags(alice, { q })]).toEqual([q, expect.not.arrayContaining([idTagOf(at)])])
+      }
+      for (const q of ['bücher', 'BÜCH', 'bucher.example', 'xn--bcher'])
+        expect(await tags(alice, { q })).toEqual(['xn--bcher-kva.example.org'])
+    })
+
     test('lists whom the tenant has to do with, by every filter', async () => {
       const { db, alice, bob, tags, list } = await start()
       const tag = (name: string) => `${name}.example.org` as IdTag

@@ -1,9 +1,9 @@
 import type { IdTag } from '@kith/protocol'
-import { keysetPage, type Reader } from '#infra/db/index.ts'
+import { contains, keysetPage, type Reader } from '#infra/db/index.ts'
 import type { HostedTenant } from './tenant.ts'
 import { fromRow, type TenantTables } from './tenant-store.ts'
 
-/** Which tenants: those with this in their identity, and those with these identities, or those with an identity or app domain
+/** Which tenants: those with this (folded) in their identity, and those with these identities, or those with an identity or app domain
  * below a name. All without. */
 export interface TenantFilter {
   readonly part?: string | undefined
@@ -93,10 +93,9 @@ function filtered(reader: Reader, { part, idTags = [], below }: TenantFilter) {
       row.or([row('id_tag', 'like', `%.${below}`), row('app_domain', 'like', `%.${below}`)]),
     )
   if (part === undefined) return tenants
-  // Identities have no character that LIKE would read as another.
   return tenants.where((row) =>
     row.or([
-      ...(/^[a-z0-9.-]+$/.test(part) ? [row('id_tag', 'like', `%${part}%`)] : []),
+      contains(reader.dialect, 'id_tag', part),
       ...(idTags.length === 0 ? [] : [row('id_tag', 'in', idTags)]),
     ]),
   )

@@ -54,6 +54,7 @@ export const notExportedTables: readonly string[] = [
   // People sign in anew.
   'browser_sessions',
   // Under way.
+  'search_backlog',
   'fan_outs',
   'exports',
   'visited_hosts',

@@ -71,11 +71,11 @@ export function listedTexts(dialect: Dialect, json: Expression<string>): RawBuil
     : sql`(select value from json_each(${json}))`
 }
 
-/** Does the column contain `text`, upper and lower case of ASCII letters alike? Wildcards in `text` mean themselves. */
+/** Does the column contain `text`, letter for letter? What people search is folded on both sides (`foldText`), since
+ * databases differ in what they take for one letter. */
 export function contains(dialect: Dialect, column: string, text: string): Expression<SqlBool> {
-  const pattern = `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
-  const like = sql.raw(dialect === 'postgres' ? 'ilike' : 'like')
-  return sql<SqlBool>`${sql.ref(column)} ${like} ${pattern} escape '\\'`
+  const find = sql.raw(dialect === 'postgres' ? 'strpos' : 'instr')
+  return sql<SqlBool>`${find}(${sql.ref(column)}, ${text}) > 0`
 }
 
 /** The columns of all tables, as a table to select from (see `listTables`). */

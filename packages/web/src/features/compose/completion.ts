@@ -1,3 +1,5 @@
+import { findTags, foldText } from '@kith/protocol'
+
 /** A name or tag that is being typed: what was typed of it, and where its sign stands. */
 export interface Completion {
   readonly kind: '@' | '#'
@@ -5,7 +7,7 @@ export interface Completion {
   readonly from: number
 }
 
-const begun = /(?:^|[\s(])([@#])([\p{L}\p{N}_.-]{0,64})$/u
+const begun = /(?:^|[\s(])([@#])([\p{L}\p{M}\p{N}\p{Join_Control}_.-]{0,64})$/u
 // Longer than what `begun` can match.
 const lookedAt = 140
 
@@ -27,16 +29,13 @@ export function complete(
   return { text: written + rest.replace(/^ /, ''), caret: written.length }
 }
 
-const tag = /(?:^|[^\p{L}\p{N}_#&/])#([\p{L}\p{N}_]{1,64})(?![\p{L}\p{N}_])/gu
-
 /** The tags of these texts that begin so, the most frequent first. */
 export function suggestTags(texts: readonly string[], query: string, atMost: number): string[] {
   const counts = new Map<string, number>()
-  for (const text of texts)
-    for (const [, name = ''] of text.matchAll(tag)) counts.set(name, (counts.get(name) ?? 0) + 1)
-  const start = query.toLocaleLowerCase()
+  for (const text of texts) for (const { tag } of findTags(text)) counts.set(tag, (counts.get(tag) ?? 0) + 1)
+  const start = foldText(query)
   return [...counts]
-    .filter(([name]) => name.toLocaleLowerCase().startsWith(start) && name !== query)
+    .filter(([name]) => foldText(name).startsWith(start) && name !== query)
     .sort(([, one], [, other]) => other - one)
     .slice(0, atMost)
     .map(([name]) => name)

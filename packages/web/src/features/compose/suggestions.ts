@@ -1,6 +1,7 @@
-import { listActions, listProfiles } from '@kith/protocol'
+import { foldText, listActions, listProfiles } from '@kith/protocol'
 import { keepPreviousData, useQuery } from '@tanstack/preact-query'
 import { useEffect, useState } from 'preact/hooks'
+import { shownIdTag } from '#lib/identity.ts'
 import { client } from '#platform/client.ts'
 import { type Completion, suggestTags } from './completion.ts'
 
@@ -38,12 +39,10 @@ export function useSuggestions(completion: Completion | undefined): readonly Sug
 
 // Those of the query before stand in for the new ones, so that a list one is about to choose from does not vanish.
 function matching(people: readonly Suggestion[], typed: string): readonly Suggestion[] {
-  const part = folded(typed)
-  return people.filter(({ value, name }) => [value, name].some((word) => folded(word).includes(part)))
-}
-
-function folded(name: string): string {
-  return name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
+  const part = foldText(typed)
+  return people.filter(({ value, name }) =>
+    [shownIdTag(value), value, name].some((word) => foldText(word).includes(part)),
+  )
 }
 
 /** A text once it no longer changes. */

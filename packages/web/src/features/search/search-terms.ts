@@ -8,5 +8,7 @@ export function searchText(typed: string): string {
 /** An identity that was written whole, in its canonical form; undefined for everything else. */
 export function wholeIdTag(typed: string): string | undefined {
   const name = typed.trim().replace(/^@/, '').toLowerCase()
-  return /^(?=.{3,253}$)[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)*\.[\p{L}]{2,}$/u.test(name) ? name : undefined
+  return /^(?=.{3,253}$)[\p{L}\p{M}\p{N}-]+(\.[\p{L}\p{M}\p{N}-]+)*\.[\p{L}\p{M}]{2,}$/u.test(name)
+    ? name
+    : undefined
 }

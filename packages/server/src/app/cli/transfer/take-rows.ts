@@ -8,7 +8,7 @@ import {
   readMovedAction,
 } from '#features/actions/index.ts'
 import { assertMovedApp, listOffer } from '#features/apps/index.ts'
-import { takeMovedBlob, takeMovedFile } from '#features/files/index.ts'
+import { putMovedTag, takeMovedBlob, takeMovedFile } from '#features/files/index.ts'
 import { putMovedIdentity, takeGivenName } from '#features/idp/index.ts'
 import { putMovedProfile } from '#features/profiles/index.ts'
 import { putMovedRelation } from '#features/relations/index.ts'
@@ -70,6 +70,7 @@ export function openRowTaker(deps: TakeDeps, tenant: HostedTenant): RowTaker {
       late.push((tx) => insertTenantRows(tx, table, taken))
       return async () => undefined
     },
+    file_tags: each(putMovedTag),
     files: mapped((row) => takeMovedFile(row, tenant)),
     identity_keys: mapped((row) => takeGivenName(row, idTag)),
     managed_identities: each((tx, row) => putMovedIdentity(tx, { providerTag: idTag, row })),

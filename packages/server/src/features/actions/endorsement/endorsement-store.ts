@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { statement, type Writer } from '#infra/db/index.ts'
 import type { StoredAction } from '../action.ts'
 import type { ActionTables } from '../action-tables.ts'
-import { reindexAction } from '../feed/reindex-store.ts'
+import { reindexAction } from '../search/reindex-store.ts'
 import { hasInheritedReaders } from './target.ts'
 import { hashesOfToken } from './token-hashes.ts'
 

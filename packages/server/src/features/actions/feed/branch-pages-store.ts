@@ -1,7 +1,7 @@
 import { type Expression, type SqlBool, sql } from 'kysely'
 import type { Dialect } from '#infra/db/index.ts'
+import { comparePlace, matchOrder, matchSource, matchTime } from '../search/search-query-store.ts'
 import type { ActionOrder } from './action-filter.ts'
-import { comparePlace, matchOrder, matchSource, matchTime } from './search-query-store.ts'
 
 export type Value = (name: string) => Expression<string | number>
 export type Condition = Expression<SqlBool>

@@ -1,6 +1,7 @@
 import { type Expression, type SqlBool, sql } from 'kysely'
 import { isReadableBy, type Viewer } from '#features/relations/index.ts'
 import type { Dialect } from '#infra/db/index.ts'
+import { searchBranches } from '../search/search-branches-store.ts'
 import { type ActionFilter, isVisitor } from './action-filter.ts'
 import type { FeedBranch, Value } from './branch-pages-store.ts'
 import {
@@ -20,7 +21,6 @@ import {
   withOthers,
 } from './feed-starts-store.ts'
 import { isLiveStatus, isOnPage, liveGroups, unlistedGroups } from './feed-status-predicate.ts'
-import { searchBranches } from './search-branches-store.ts'
 
 /** The branches of a list; none when the viewer may see none of the requested statuses. A condition that no single
  * index serves is split into branches, so that an empty result costs nothing. */

@@ -1,9 +1,9 @@
 import { type Expression, type SqlBool, sql } from 'kysely'
 import type { Viewer } from '#features/relations/index.ts'
 import { serverTenant } from '#infra/db/index.ts'
+import { comparePlace } from '../search/search-query-store.ts'
 import type { ActionFilter } from './action-filter.ts'
 import { type Condition, type Source, timeOf, type Value } from './branch-pages-store.ts'
-import { comparePlace } from './search-query-store.ts'
 
 // The same text as in the indexes: SQLite recognizes a partial index by its text.
 export const hasSeveral = sql<SqlBool>`a.audience is not null`

@@ -2,9 +2,9 @@ import { type Expression, type SqlBool, sql } from 'kysely'
 import type { Viewer } from '#features/relations/index.ts'
 import type { Reader, ReadTables } from '#infra/db/index.ts'
 import type { ActionTables } from '../action-tables.ts'
+import { searchQuery } from '../search/search-query-store.ts'
 import type { ActionFilter } from './action-filter.ts'
 import type { Value } from './branch-pages-store.ts'
-import { searchQuery } from './search-query-store.ts'
 
 export interface FeedTables extends ActionTables {
   profiles: { id_tag: string; name: string; profile_pic: string | null }

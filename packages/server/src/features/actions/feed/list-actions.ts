@@ -1,4 +1,12 @@
-import { type Action, decodeCursor, encodeCursor, maxTotal, type Page, parseActionId } from '@kith/protocol'
+import {
+  type Action,
+  decodeCursor,
+  encodeCursor,
+  maxTotal,
+  type Page,
+  parseActionId,
+  parseTag,
+} from '@kith/protocol'
 import { findViewer, type Viewer } from '#features/relations/index.ts'
 import type { Caller, Tenant } from '#infra/caller/index.ts'
 import type { Database, Reader } from '#infra/db/index.ts'
@@ -48,7 +56,10 @@ type Show = (reader: Reader, shown: Shown) => Promise<Outgoing<Action>[]>
 
 async function listAs(deps: ReadDeps, request: ListRequest, show: Show): Promise<Page<Outgoing<Action>>> {
   const { tenant, caller, direction = 'desc', limit = defaultLimit, offset } = request
-  const filter = { ...request.filter, types: distinct(request.filter.types) }
+  const { types, tag } = request.filter
+  // What is no tag stands nowhere.
+  const asked = tag === undefined ? undefined : (parseTag(tag) ?? tag)
+  const filter = { ...request.filter, types: distinct(types), tag: asked }
   assertNamesSome(filter)
   const reader = deps.db.reader(tenant.tenantId)
   const viewer = await findViewer(reader, tenant, caller)

@@ -1,7 +1,7 @@
 import type { ActionId } from '@kith/protocol'
 import type { Writer } from '#infra/db/index.ts'
 import type { ActionTables } from '../action-tables.ts'
-import { reindexAction } from './reindex-store.ts'
+import { reindexAction } from '../search/reindex-store.ts'
 
 /** Lets lists show an action to visitors of the tenant. */
 export async function putOnPage(tx: Writer, actionId: ActionId): Promise<void> {

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Reader, Writer } from '#infra/db/index.ts'
 import type { StoredAction } from '../action.ts'
 import type { ActionTables } from '../action-tables.ts'
-import { reindexAction } from '../feed/reindex-store.ts'
+import { reindexAction } from '../search/reindex-store.ts'
 
 /** Notes which attachments of an action still have to be checked. */
 export async function markAwaited(tx: Writer, actionId: ActionId, fileIds: readonly FileId[]): Promise<void> {

@@ -3,8 +3,8 @@ import { sql } from 'kysely'
 import type { Writer } from '#infra/db/index.ts'
 import type { ActionTables } from '../action-tables.ts'
 import { forgetAnswers } from '../compose/idempotency-store.ts'
-import { deleteSearchText } from '../feed/search-index-store.ts'
 import { deleteSaid } from '../lookup-rows-store.ts'
+import { deleteSearchText } from '../search/search-index-store.ts'
 
 /** Ends an action, whoever ends it: its text goes, also from the rows that it is looked up by and from answers to
  * repeated requests. The row stays, so that the token is not stored again and older ones with its unique key are kept

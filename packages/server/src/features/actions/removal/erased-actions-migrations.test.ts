@@ -11,7 +11,7 @@ import {
   unverifiedActionsMigrations,
 } from '../actions-migrations.ts'
 import { claimKey, putAnswer } from '../compose/idempotency-store.ts'
-import { compactSearch } from '../feed/reindex-actions.ts'
+import { compactSearch } from '../search/reindex-actions.ts'
 import { erasedActionsMigrations } from './erased-actions-migrations.ts'
 
 const tenantId = 7 as TenantId

@@ -1,5 +1,5 @@
 import type { Migration, MigrationSchema } from '#infra/db/index.ts'
-import { numberBits } from '../feed/search-index-store.ts'
+import { numberBits } from '../search/search-index-store.ts'
 import { isTokenLeft } from './deleted-rows-store.ts'
 
 /** Erases the text of actions that ended before it went with their end, and adds the indexes by which it goes. */

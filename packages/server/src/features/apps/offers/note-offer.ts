@@ -1,5 +1,5 @@
 import { appNamePattern, isAppVersion, parseFileId } from '@kith/protocol'
-import { type ActionChange, searchTextOf } from '#features/actions/index.ts'
+import type { ActionChange } from '#features/actions/index.ts'
 import type { Writer } from '#infra/db/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
@@ -8,6 +8,7 @@ import { findInstalled, setWithdrawn } from '../install/installed-app-store.ts'
 import { invisibleTexts } from '../packages/parse-manifest.ts'
 import type { AppOffer } from './app-offer.ts'
 import { deleteOffer, deleteOldOffers, insertOffer } from './offer-store.ts'
+import { offerWords } from './offer-words.ts'
 
 // A list of apps compares all versions of each.
 const keptVersions = 50
@@ -35,7 +36,7 @@ export async function listOffer(
 ): Promise<AppOffer | undefined> {
   const offer = offerOf(action)
   if (!offer) return undefined
-  await insertOffer(tx, { ...offer, words: wordsOf(offer) })
+  await insertOffer(tx, { ...offer, words: offerWords(offer) })
   // Of its own the tenant keeps all: who may not read the newest ones is shown an older one.
   if (offer.publisherTag !== tenant.idTag) await deleteOldOffers(tx, offer, keptVersions)
   return offer
@@ -74,10 +75,4 @@ function offerOf({
     ...(descriptions && { descriptions }),
     ...(fileTypes && { fileTypes }),
   }
-}
-
-/** The text that is searched: name, tags, titles and descriptions, in all languages. */
-function wordsOf({ name, description = '', tags, titles = {}, descriptions = {} }: AppOffer): string {
-  const texts = [...Object.values(titles), ...Object.values(descriptions), ...tags]
-  return ` ${searchTextOf({ name, description, text: texts.join(' ') })}`
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { canonicalText } from '@kith/protocol'
+import { canonicalText, foldText } from '@kith/protocol'
 import { RtdbFailure } from './rtdb-failure.ts'
 import { isJsonObject, type JsonObject, memberOf, plainObject } from './values.ts'
 
@@ -161,11 +161,8 @@ async function applyFunction(context: ComputeContext, value: JsonObject, current
 }
 
 function slugify(text: string): string {
-  return text
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, '-')
+  return foldText(text)
+    .replace(/[^\p{L}\p{M}\p{N}]+/gu, '-')
     .replace(/^-|-$/g, '')
 }
 

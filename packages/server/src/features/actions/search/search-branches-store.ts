@@ -1,10 +1,10 @@
 import { type SqlBool, sql } from 'kysely'
 import type { Viewer } from '#features/relations/index.ts'
 import type { Dialect } from '#infra/db/index.ts'
-import type { ActionFilter } from './action-filter.ts'
-import type { Condition, FeedBranch, Value } from './branch-pages-store.ts'
-import { residual, timeConditions } from './feed-filter-predicate.ts'
-import { liveGroups, unlistedGroups } from './feed-status-predicate.ts'
+import type { ActionFilter } from '../feed/action-filter.ts'
+import type { Condition, FeedBranch, Value } from '../feed/branch-pages-store.ts'
+import { residual, timeConditions } from '../feed/feed-filter-predicate.ts'
+import { liveGroups, unlistedGroups } from '../feed/feed-status-predicate.ts'
 import { isFound } from './search-query-store.ts'
 
 /** A search reads its matches once, through the search index, which applies the filters as well. They are checked again

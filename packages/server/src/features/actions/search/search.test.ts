@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { viewerOf } from '#features/relations/index.ts'
 import { actionLab, guest } from '#harness/action-lab.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
+import { searchedTexts } from '#harness/searched-texts.ts'
 import { searchQuery } from './search-query-store.ts'
 import { searchTermsOf } from './search-terms.ts'
 import { searchTextOf, searchWords } from './search-text.ts'
@@ -14,9 +15,13 @@ test('words are compared without case, accents and punctuation', () => {
     'creme brulee ежик no5',
   )
   expect(searchTextOf(undefined)).toBe('')
-  expect(searchWords('  Foo-BAR "foo" ')).toEqual(['foo', 'bar'])
-  expect(searchWords('!!! %_')).toEqual([])
-  expect(searchWords(Array.from({ length: 30 }, (_, at) => `w${at}`).join(' '))).toHaveLength(10)
+})
+
+test('a search has ten words at most, and one of a script without spaces is one', () => {
+  const words = (count: number) => Array.from({ length: count }, (_, at) => `w${at}`).join(' ')
+  expect(searchWords(`${words(10)} W1 w2`)).toHaveLength(10)
+  expect(() => searchWords(words(11))).toThrow(expect.objectContaining({ code: 'E-VALIDATION' }))
+  expect(searchWords('いろはにほへとちりぬるを')).toHaveLength(11)
 })
 
 test('text without spaces is cut into pairs', () => {
@@ -96,6 +101,17 @@ eachDialect('a search', (open) => {
     await alice.create(post(text))
     for (const search of within) expect([search, await found(search)]).toEqual([search, [text]])
     for (const search of elsewhere) expect([search, await found(search)]).toEqual([search, []])
+  })
+
+  test('finds words of all scripts, however they are spelt', async () => {
+    const { alice, found } = await start()
+    for (const { text } of searchedTexts) await alice.create(post(text))
+    for (const { text, found: finding, missed } of searchedTexts) {
+      for (const search of finding)
+        expect([search, await found(search)]).toEqual([search, expect.arrayContaining([text])])
+      for (const search of missed)
+        expect([search, await found(search)]).toEqual([search, expect.not.arrayContaining([text])])
+    }
   })
 
   test('shows only what the caller may read, of this tenant', async () => {

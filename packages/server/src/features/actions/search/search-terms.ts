@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
-import type { IdTag } from '@kith/protocol'
+import { type IdTag, isUnspacedWord } from '@kith/protocol'
 import type { Viewer } from '#features/relations/index.ts'
 import type { StoredAction } from '../action.ts'
+import { type ActionFilter, isVisitor } from '../feed/action-filter.ts'
 import { tagsOf } from '../tags.ts'
-import { type ActionFilter, isVisitor } from './action-filter.ts'
-import { isUnspacedWord, searchTextOf, searchWords } from './search-text.ts'
+import { searchTextOf, searchWords } from './search-text.ts'
 
 /** The terms of the search index. Each begins with the tenant, so that a search reads terms of its own tenant only.
  * Besides its words an action has marks for what lists filter by, so that filters narrow a search within the index.
- * Words consist of letters and digits; marks and tenants are written in private-use characters, which no word
+ * Words consist of letters, marks and digits; marks and tenants are written in private-use characters, which no word
  * contains. */
 
 const firstPrivate = 0xe000
@@ -96,9 +96,10 @@ export function soughtTerms(tenantId: number, { search, filter, viewer }: Sought
   }
 }
 
-/** A single letter is searched as a whole word, because most actions have words that begin with it. */
+/** A single letter is searched as a whole word, because most actions have words that begin with it; unless it is a
+ * syllable, to which others are added without a space. */
 function isBeginning(word: string): boolean {
-  return isUnspacedWord(word) || [...word].length > 1
+  return isUnspacedWord(word) || /^\p{sc=Hang}/u.test(word) || [...word].length > 1
 }
 
 function single(kind: MarkKind, name: string | undefined): [MarkKind, string][][] {

@@ -26,7 +26,7 @@ export function comparePlace(
   return sql<SqlBool>`w.rowid ${sql.raw(compare)} ${searchPlace(createdAt, seq)}`
 }
 
-/** A search in the database's query language; undefined when nothing can be found. Only letters, digits and private-use
+/** A search in the database's query language; undefined when nothing can be found. Only letters, marks, digits and private-use
  * characters get into it. */
 export function searchQuery(
   reader: Pick<Reader, 'dialect' | 'tenantId'>,
