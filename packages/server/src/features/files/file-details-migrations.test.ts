@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { eachDialect } from '#harness/each-dialect.ts'
 import { openDatabase, type TenantId } from '#infra/db/index.ts'
@@ -7,11 +8,12 @@ const tenants = [1, 2].map((id) => id as TenantId)
 
 interface Rows {
   files: object
+  file_tags: object
   file_variants: object
 }
 
 eachDialect('Files of before', (open) => {
-  test('have the size of their picture, and a name that is searched', async () => {
+  test('have the size of their picture, a name that is searched, and tags that are spelt once', async () => {
     const { url } = await open.place()
     const former = await openDatabase({ url, migrations: fileTableMigrations })
     const common = {
@@ -30,6 +32,17 @@ eachDialect('Files of before', (open) => {
           const row = { ...common, ...key, ...times, file_name: `Émile ${tenantId} ${at}` }
           await tables.insertInto('files').values(row).execute()
         }
+        const tagged = ['e\u0301te\u0301', 'été', ' x ', '\u200b']
+        const key0 = { tenant_id: tenantId, file_id: 'b1~0000' }
+        await tables
+          .updateTable('files')
+          .set({ tags: JSON.stringify(tagged) })
+          .where(sql<boolean>`file_id = 'b1~0000'`)
+          .execute()
+        await tables
+          .insertInto('file_tags')
+          .values(tagged.map((tag) => ({ ...key0, tag })))
+          .execute()
         const original = { variant: 'orig', blob_hash: 'x', width: 30, height: 20, size: 1, format: 'jpeg' }
         const key = { tenant_id: tenantId, file_id: 'b1~0003' }
         await tables
@@ -48,6 +61,16 @@ eachDialect('Files of before', (open) => {
         .where('tenant_id', '=', tenantId)
         .execute()
       expect(rows.filter((row) => row.search_name.startsWith(`emile ${tenantId} `))).toHaveLength(700)
+      expect((await findFile(db.reader(tenantId), 'b1~0000' as never))?.tags).toEqual(['été', 'x'])
+      const tags = await db
+        .reader(tenantId)
+        .tables<{ file_tags: { tenant_id: number; tag: string } }>()
+        .selectFrom('file_tags')
+        .select('tag')
+        .where('tenant_id', '=', tenantId)
+        .orderBy('tag')
+        .execute()
+      expect(tags.map(({ tag }) => tag)).toEqual(['x', 'été'])
       const picture = async (fileId: string) =>
         (await findFile(db.reader(tenantId), fileId as never))?.picture
       expect(await picture('b1~0003')).toEqual({ width: 30, height: 20, takenAt: undefined })

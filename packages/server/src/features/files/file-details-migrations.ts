@@ -51,7 +51,7 @@ export const fileFoldingMigrations: readonly Migration[] = [
     id: '0060_file_folding',
     async up(schema) {
       await fillSearchNames(schema)
-      await eachFile(schema, 'tags', ({ tags, ...key }) => respellTags(schema, key, tags))
+      await eachFile(schema, 'tags', (row) => respellTags(schema, row))
     },
   },
 ]
@@ -104,8 +104,10 @@ async function fillSearchNames(schema: MigrationSchema): Promise<void> {
   })
 }
 
-async function respellTags(schema: MigrationSchema, key: FileKey, former: string): Promise<void> {
-  const { tenant_id, file_id } = key
+async function respellTags(
+  schema: MigrationSchema,
+  { tenant_id, file_id, tags: former }: FileRow,
+): Promise<void> {
   const tables = schema.tables<FoldedTables>()
   const tags = respeltTags(JSON.parse(former) as string[])
   if (JSON.stringify(tags) === former) return
@@ -120,6 +122,6 @@ async function respellTags(schema: MigrationSchema, key: FileKey, former: string
     .where('tenant_id', '=', tenant_id)
     .where('file_id', '=', file_id)
     .execute()
-  const rows = tags.map((tag) => ({ ...key, tag }))
+  const rows = tags.map((tag) => ({ tenant_id, file_id, tag }))
   if (rows.length > 0) await tables.insertInto('file_tags').values(rows).execute()
 }
