@@ -71,7 +71,7 @@ export const listActions = contract({
       Type.String({
         minLength: 1,
         maxLength: 200,
-        description: 'Words, or beginnings of words, in title, text and summary',
+        description: 'At most 10 words, or beginnings of words, in title, text and summary',
       }),
     ),
     createdAfter: Type.Optional(TimestampInput),

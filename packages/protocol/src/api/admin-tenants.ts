@@ -33,7 +33,11 @@ export const listTenants = contract({
   query: Type.Object({
     ...pageQuery,
     q: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 100, description: 'A part of the identity or of the name' }),
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        description: 'A part of the identity or of the name, without case and accents',
+      }),
     ),
   }),
   reply: { kind: 'list', status: 200, schema: AdminTenant },

@@ -65,7 +65,7 @@ export const listApps = contract({
       Type.String({
         minLength: 1,
         maxLength: 200,
-        description: 'Words, or beginnings of words, in name, description and tags',
+        description: 'At most 10 words, or beginnings of words, in name, description and tags',
       }),
     ),
   }),

@@ -41,7 +41,7 @@ const fileFilter = {
     Type.String({
       minLength: 1,
       maxLength: 100,
-      description: 'Words that all stand in the name, anywhere; without regard to case and accents',
+      description: 'At most 10 words that all stand in the name, anywhere; without case and accents',
     }),
   ),
   takenAfter: Type.Optional(takenTime('From this time on, itself included')),
@@ -113,7 +113,9 @@ export const listTags = contract({
   gateway: true,
   scope: 'read:files',
   query: Type.Object({
-    prefix: Type.Optional(Type.String({ maxLength: 64, description: 'How the tags begin' })),
+    prefix: Type.Optional(
+      Type.String({ maxLength: 64, description: 'How the tags begin, without case and accents' }),
+    ),
     withCounts: Type.Optional(Type.Boolean({ description: 'With the number of files that have each' })),
     limit: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 200, default: 200, description: 'Tags at most' }),

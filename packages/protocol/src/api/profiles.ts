@@ -224,7 +224,11 @@ export const listProfiles = contract({
     following: Type.Optional(Type.Boolean({ description: 'Whether the tenant follows them' })),
     follower: Type.Optional(Type.Boolean({ description: 'Whether they follow the tenant' })),
     q: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 100, description: 'A part of the identity or of the name' }),
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        description: 'A part of the identity or of the name, without case and accents',
+      }),
     ),
     idTag: Type.Optional(IdTagOf('This identity alone')),
     community: Type.Optional(IdTagOf('The community whose members are listed')),

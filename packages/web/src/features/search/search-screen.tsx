@@ -1,3 +1,4 @@
+import { maxSearchWords, wordsOf } from '@kith/protocol'
 import { useQuery } from '@tanstack/preact-query'
 import { useEffect, useId, useState } from 'preact/hooks'
 import { useSearchParams } from 'wouter-preact'
@@ -47,6 +48,10 @@ export function SearchScreen() {
       {asked === '' ? (
         <Empty icon="search" title={t.start}>
           {t.startWhy}
+        </Empty>
+      ) : wordsOf(asked).length > maxSearchWords ? (
+        <Empty icon="search" title={t.tooMany}>
+          {t.tooManyWhy(maxSearchWords)}
         </Empty>
       ) : (
         <Results asked={asked} />

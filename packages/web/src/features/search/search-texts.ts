@@ -10,6 +10,8 @@ export const searchTexts = defineTexts(
     none: 'Nothing found',
     noneWhy: (text: string) =>
       `There is nothing here about “${text}”. People whom you do not know yet, on this server too, are found by their whole identity, such as ben.example.com.`,
+    tooMany: 'Too many words',
+    tooManyWhy: (most: number) => `A search takes at most ${most} words.`,
     people: 'People',
     posts: 'Posts',
     files: 'Files',
@@ -26,6 +28,8 @@ export const searchTexts = defineTexts(
     none: 'Nichts gefunden',
     noneWhy: (text) =>
       `Zu „${text}“ gibt es hier nichts. Menschen, die du noch nicht kennst, auch auf diesem Server, findest du mit ihrer ganzen Identität wie ben.example.com.`,
+    tooMany: 'Zu viele Wörter',
+    tooManyWhy: (most) => `Eine Suche hat höchstens ${most} Wörter.`,
     people: 'Menschen',
     posts: 'Beiträge',
     files: 'Dateien',
