@@ -24,7 +24,13 @@ export { consumeReference } from './references/consume-reference.ts'
 export { dropReference } from './references/drop-reference.ts'
 export { type MakeReferenceDeps, makeReference } from './references/make-reference.ts'
 export { mayManage } from './references/manage-references.ts'
-export { isSpent, type Reference, recoveryLifeSecs, typesMadeElsewhere } from './references/reference.ts'
+export {
+  isSpent,
+  labelOf,
+  type Reference,
+  recoveryLifeSecs,
+  typesMadeElsewhere,
+} from './references/reference.ts'
 export {
   exhaustReferences,
   findReference,

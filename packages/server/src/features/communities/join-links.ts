@@ -3,6 +3,7 @@ import {
   assertSessionLives,
   dropReference,
   findReferenceByHash,
+  labelOf,
   listReferenceRows,
   type MakeReferenceDeps,
   makeReference,
@@ -73,7 +74,7 @@ export async function createJoinLink(deps: JoinLinksDeps, request: CreateRequest
       type,
       count,
       createdBy: caller.idTag,
-      ...(description === undefined ? {} : { description }),
+      ...labelOf(description),
       ...(expiresAt === undefined ? {} : { expiresAt }),
     })
     await audit(deps, tx, { event: 'reference.created', actorTag: caller.idTag, ip, details: { type } })

@@ -6,7 +6,7 @@ import { typeWithoutBytes } from '#infra/media/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { mayOpen } from './access/assert-attachable.ts'
 import type { FileEmitter } from './events.ts'
-import { assertFileName, type NewFile, normalTags } from './file.ts'
+import { acceptFileName, type NewFile, normalTags } from './file.ts'
 import { insertFile } from './file-store.ts'
 import { assertMayPlace } from './folders/place-file.ts'
 import { countFiles } from './upload/storage-store.ts'
@@ -51,8 +51,7 @@ export async function createFile(
   fill?: (tx: Writer, file: NewFile) => Promise<void>,
 ): Promise<NewFile> {
   const { tenant, caller, fileTp, parentId, visibility, copyOf } = creation
-  const { fileName = 'Untitled' } = creation
-  assertFileName(fileName, '/fileName')
+  const fileName = acceptFileName(creation.fileName ?? 'Untitled', '/fileName')
   const tags = normalTags(creation.tags, '/tags')
   const contentType =
     creation.contentType === undefined ? defaultTypes[fileTp] : typeWithoutBytes(creation.contentType)

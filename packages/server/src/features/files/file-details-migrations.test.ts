@@ -29,7 +29,8 @@ eachDialect('Files of before', (open) => {
         for (let at = 0; at < 700; at += 1) {
           const key = { tenant_id: tenantId, file_id: `b1~${String(at).padStart(4, '0')}` }
           const times = { created_at: 0, modified_at: 0, tags: '[]', size: 1 }
-          const row = { ...common, ...key, ...times, file_name: `Émile ${tenantId} ${at}` }
+          const file_name = at === 1 ? 'gpj.\u202eexe e\u0301 ' : `Émile ${tenantId} ${at}`
+          const row = { ...common, ...key, ...times, file_name }
           await tables.insertInto('files').values(row).execute()
         }
         const tagged = ['e\u0301te\u0301', 'été', ' x ', '\u200b']
@@ -60,7 +61,9 @@ eachDialect('Files of before', (open) => {
         .select('search_name')
         .where('tenant_id', '=', tenantId)
         .execute()
-      expect(rows.filter((row) => row.search_name.startsWith(`emile ${tenantId} `))).toHaveLength(700)
+      const named = await findFile(db.reader(tenantId), 'b1~0001' as never)
+      expect(named?.fileName).toBe('gpj.exe é')
+      expect(rows.filter((row) => row.search_name.startsWith(`emile ${tenantId} `))).toHaveLength(699)
       expect((await findFile(db.reader(tenantId), 'b1~0000' as never))?.tags).toEqual(['été', 'x'])
       const tags = await db
         .reader(tenantId)

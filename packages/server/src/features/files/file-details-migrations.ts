@@ -1,6 +1,8 @@
 import { foldText } from '@kith/protocol'
 import type { Migration, MigrationSchema } from '#infra/db/index.ts'
-import { respeltTags } from './file.ts'
+import { respeltFileName, respeltTags } from './file.ts'
+import { nameColumns } from './file-store.ts'
+import { createOriginIndexes } from './storage-kinds-migrations.ts'
 
 /** What is known of pictures, and names as searches compare them. */
 export const fileDetailsMigrations: readonly Migration[] = [
@@ -15,7 +17,7 @@ export const fileDetailsMigrations: readonly Migration[] = [
         from file_variants as original where original.tenant_id = files.tenant_id
         and original.file_id = files.file_id and original.variant = 'orig'`
       await schema.run({ sqlite: fillSizes, postgres: fillSizes })
-      await fillSearchNames(schema)
+      await eachFile(schema, (row) => setColumns(schema, row, { search_name: foldText(row.file_name) }))
       // Holds all that a search compares: the rows themselves are not read. Its condition keeps other statements from it.
       await schema.createIndex('files_by_search_name', 'files', ['tenant_id', 'search_name', 'file_id'], {
         where: "search_name <> ''",
@@ -45,13 +47,23 @@ export const takenMigrations: readonly Migration[] = [
   },
 ]
 
-/** Names are searched by another form from now on, and tags that are spelt in two ways are one. */
+/** Names are searched and sorted by another form from now on; a name and a tag that are spelt in two ways are one, and a
+ * name has nothing that nobody sees. */
 export const fileFoldingMigrations: readonly Migration[] = [
   {
     id: '0060_file_folding',
     async up(schema) {
-      await fillSearchNames(schema)
-      await eachFile(schema, 'tags', (row) => respellTags(schema, row))
+      await schema.addColumn('files', 'sort_name', "text default ''")
+      await eachFile(schema, (row) => respell(schema, row))
+      const where = "status <> 'D'"
+      for (const [name, ...columns] of [['by_name'], ['by_parent_name', 'parent_id']]) {
+        await schema.dropIndex(`files_${name}`)
+        const order = ['tenant_id', ...columns, 'sort_name', 'file_id']
+        await schema.createIndex(`files_${name}`, 'files', order, { where })
+      }
+      // Of indexes that serve alike SQLite takes the newest.
+      for (const name of ['own', 'received']) await schema.dropIndex(`files_${name}`)
+      await createOriginIndexes(schema)
     },
   },
 ]
@@ -62,15 +74,11 @@ interface FileKey {
 }
 type FileRow = FileKey & { file_name: string; search_name: string; tags: string }
 interface FoldedTables {
-  files: FileRow
+  files: FileRow & { sort_name: string }
   file_tags: FileKey & { tag: string }
 }
 
-async function eachFile(
-  schema: MigrationSchema,
-  column: 'file_name' | 'tags',
-  change: (row: FileRow) => Promise<void>,
-): Promise<void> {
+async function eachFile(schema: MigrationSchema, change: (row: FileRow) => Promise<void>): Promise<void> {
   for (let last: FileKey | undefined = { tenant_id: 0, file_id: '' }; last; ) {
     const after: FileKey = last
     const rows = await schema
@@ -80,7 +88,6 @@ async function eachFile(
       .where((row) =>
         row(row.refTuple('tenant_id', 'file_id'), '>', row.tuple(after.tenant_id, after.file_id)),
       )
-      .where(column, 'not in', ['', '[]'])
       .orderBy('tenant_id')
       .orderBy('file_id')
       .limit(1_000)
@@ -90,33 +97,33 @@ async function eachFile(
   }
 }
 
-async function fillSearchNames(schema: MigrationSchema): Promise<void> {
-  await eachFile(schema, 'file_name', async ({ tenant_id, file_id, file_name, search_name: former }) => {
-    const search_name = foldText(file_name)
-    if (search_name === former) return
-    await schema
-      .tables<FoldedTables>()
-      .updateTable('files')
-      .set({ search_name })
-      .where('tenant_id', '=', tenant_id)
-      .where('file_id', '=', file_id)
-      .execute()
-  })
-}
-
-async function respellTags(
+async function setColumns(
   schema: MigrationSchema,
-  { tenant_id, file_id, tags: former }: FileRow,
+  { tenant_id, file_id }: FileKey,
+  columns: Partial<FoldedTables['files']>,
 ): Promise<void> {
-  const tables = schema.tables<FoldedTables>()
-  const tags = respeltTags(JSON.parse(former) as string[])
-  if (JSON.stringify(tags) === former) return
-  await tables
+  await schema
+    .tables<FoldedTables>()
     .updateTable('files')
-    .set({ tags: JSON.stringify(tags) })
+    .set(columns)
     .where('tenant_id', '=', tenant_id)
     .where('file_id', '=', file_id)
     .execute()
+}
+
+async function respell(schema: MigrationSchema, row: FileRow): Promise<void> {
+  const tags = respeltTags(JSON.parse(row.tags) as unknown[])
+  const names = nameColumns(respeltFileName(row.file_name, row.file_id))
+  await setColumns(schema, row, { ...names, tags: JSON.stringify(tags) })
+  if (JSON.stringify(tags) !== row.tags) await replaceTags(schema, row, tags)
+}
+
+async function replaceTags(
+  schema: MigrationSchema,
+  { tenant_id, file_id }: FileKey,
+  tags: readonly string[],
+): Promise<void> {
+  const tables = schema.tables<FoldedTables>()
   await tables
     .deleteFrom('file_tags')
     .where('tenant_id', '=', tenant_id)

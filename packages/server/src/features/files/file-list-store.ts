@@ -141,7 +141,7 @@ async function countFiles(reader: Reader, who: FileViewer, listing: Bounded<File
 const sortColumns = {
   created: { column: sql.ref<number>('files.created_at'), kind: 'integer' },
   modified: { column: sql.ref<number>('files.modified_at'), kind: 'integer' },
-  name: { column: sql.ref<string>('files.file_name'), kind: 'text' },
+  name: { column: sql.ref<string>('files.sort_name'), kind: 'text' },
   size: { column: sql.ref<number>('files.size'), kind: 'integer' },
   taken: { column: takenOrCreated, kind: 'integer', isExpression: true },
   recent: { column: sql.ref<number | null>('recent.added_at'), kind: 'integer', isNullable: true },

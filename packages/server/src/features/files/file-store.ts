@@ -11,6 +11,7 @@ import {
 import type { BlobHash } from '#infra/blobs/index.ts'
 import { type Reader, statement, type Writer } from '#infra/db/index.ts'
 import type { Commitment, NewFile, PictureDetails, StoredFile, StoredVariant } from './file.ts'
+import { sortNameOf } from './sort-name.ts'
 
 export interface FileTable {
   tenant_id: number
@@ -43,6 +44,7 @@ export interface FileTable {
   taken_at: number | null
   thumbhash: string | null
   search_name: string
+  sort_name: string
 }
 interface VariantTable {
   tenant_id: number
@@ -201,7 +203,7 @@ export async function updateFile(
     .updateTable('files')
     .set({
       modified_at: modifiedAt,
-      ...(fileName === undefined ? {} : { file_name: fileName, search_name: foldText(fileName) }),
+      ...(fileName === undefined ? {} : nameColumns(fileName)),
       ...(tags && { tags: JSON.stringify(tags) }),
       ...(parentId === undefined ? {} : { parent_id: parentId }),
       ...(visibility === undefined ? {} : { visibility }),
@@ -296,7 +298,6 @@ function toRow(file: NewFile): Omit<FileTable, 'tenant_id'> {
     owner_tag: file.ownerTag,
     is_copy: Number(file.isCopy),
     preset: file.preset,
-    file_name: file.fileName,
     content_type: file.contentType,
     size: file.size,
     blob_hash: file.content?.hash ?? null,
@@ -315,6 +316,11 @@ function toRow(file: NewFile): Omit<FileTable, 'tenant_id'> {
     discarded_by: null,
     discarded_by_link: 0,
     ...pictureColumns(file.picture),
-    search_name: foldText(file.fileName),
+    ...nameColumns(file.fileName),
   }
+}
+
+/** A name, and what it is searched and sorted by. */
+export function nameColumns(fileName: string): Pick<FileTable, 'file_name' | 'search_name' | 'sort_name'> {
+  return { file_name: fileName, search_name: foldText(fileName), sort_name: sortNameOf(fileName) }
 }

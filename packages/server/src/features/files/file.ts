@@ -12,6 +12,7 @@ import {
 } from '@kith/protocol'
 import type { BlobHash } from '#infra/blobs/index.ts'
 import { invalid } from '#lib/failure.ts'
+import { isVisibleName, tidyName, withoutUnfit } from '#lib/visible-name.ts'
 
 /** What the id of a BLOB commits to. */
 export interface Commitment {
@@ -104,16 +105,27 @@ export function commitTo(hash: BlobHash): { readonly fileId: FileId; readonly co
 }
 
 const maxNameLength = 255
+const slashes = /[/\\]/gu
 
-/** 1–255 characters, no control characters, no slashes: only metadata, never a path. */
-export function isFileName(name: string): boolean {
-  const length = [...name].length
-  return length >= 1 && length <= maxNameLength && name.isWellFormed() && !/[/\\\p{Cc}]/u.test(name)
+/** A name as it is kept: 1–255 characters of visible text, no slashes, not `.` or `..`; undefined for what is none. Only
+ * metadata, never a path. */
+export function parseFileName(text: string): string | undefined {
+  const name = tidyName(text)
+  const isName = isVisibleName(name, maxNameLength) && name.search(slashes) < 0 && !/^\.\.?$/.test(name)
+  return isName ? name : undefined
 }
 
-export function assertFileName(name: string, path: string): void {
-  if (!isFileName(name))
-    throw invalid(path, `1 to ${maxNameLength} characters, no slashes, no control characters`)
+export function acceptFileName(text: string, path: string): string {
+  const name = parseFileName(text)
+  if (name === undefined)
+    throw invalid(path, `1 to ${maxNameLength} visible characters, no slashes, no marks of direction`)
+  return name
+}
+
+/** A name that was given elsewhere or before, as far as it can be one here; the id where nothing is left of it. */
+export function respeltFileName(text: string, fileId: string): string {
+  const fit = tidyName(withoutUnfit(text).replace(slashes, '_'))
+  return parseFileName([...fit].slice(0, maxNameLength).join('')) ?? fileId
 }
 
 const maxTags = 50
@@ -128,8 +140,9 @@ export function normalTags(tags: readonly string[], path: string): string[] {
 }
 
 /** Tags of a row that was written elsewhere or before, as they are spelt here; what is none is left out. */
-export function respeltTags(tags: readonly string[]): string[] {
-  return distinctTags(tags.map(parseFileTag)).slice(0, maxTags)
+export function respeltTags(tags: readonly unknown[]): string[] {
+  const texts = tags.filter((tag) => typeof tag === 'string')
+  return distinctTags(texts.map(parseFileTag)).slice(0, maxTags)
 }
 
 function parseFileTag(text: string): string | undefined {

@@ -1,4 +1,4 @@
-import { fileStatuses, fileTypeOf, foldText, parseFileId, parseIdTag, storageKinds } from '@kith/protocol'
+import { fileStatuses, fileTypeOf, parseFileId, parseIdTag, storageKinds } from '@kith/protocol'
 import { isBlobHash } from '#infra/blobs/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import {
@@ -12,9 +12,9 @@ import {
 } from '#infra/db/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
 import { invalid } from '#lib/failure.ts'
-import { blobFileId, isFileName, respeltTags } from './file.ts'
+import { blobFileId, respeltFileName, respeltTags } from './file.ts'
 import { makeVariantsJob } from './file-jobs.ts'
-import type { FileTables } from './file-store.ts'
+import { type FileTables, nameColumns } from './file-store.ts'
 import { addTag } from './file-tags-store.ts'
 import { maxDepth } from './folders/file-tree-store.ts'
 
@@ -35,16 +35,15 @@ function assertMovedFile(row: TenantRow): void {
     throw invalid('/status', 'is no status of a file')
   if (!parseIdTag(textIn(row, 'owner_tag'))) throw invalid('/owner_tag', 'is no identity')
   if (row.is_copy !== 1 && (row.expires_at ?? null) !== null) throw invalid('/expires_at', 'is for copies')
-  if (!isFileName(textIn(row, 'file_name'))) throw invalid('/file_name', 'is no name of a file')
 }
 
 /** The row of a file of an archive. A person has all of its files but copies, whoever has put them there; what members
  * have at a community is the community's word. Copies are nobody's to show. */
 export function takeMovedFile(row: TenantRow, { idTag, type }: Tenant): TenantRow {
   assertMovedFile(row)
-  const search_name = foldText(textIn(row, 'file_name'))
-  const tags = JSON.stringify(respeltTags(jsonIn(row, 'tags') as string[]))
-  const taken = { ...row, search_name, tags }
+  const name = respeltFileName(textIn(row, 'file_name'), textIn(row, 'file_id'))
+  const tags = JSON.stringify(respeltTags(jsonIn(row, 'tags') as unknown[]))
+  const taken = { ...row, ...nameColumns(name), tags }
   if (row.is_copy === 1) return { ...taken, visibility: null }
   return type === 'person' ? { ...taken, owner_tag: idTag } : taken
 }

@@ -70,10 +70,12 @@ function contentOf(kind: string): string {
 export const fileOriginMigrations: readonly Migration[] = [
   {
     id: '0043_file_origins',
-    async up(schema) {
-      const place = ['tenant_id', 'parent_id', 'file_id']
-      await schema.createIndex('files_own', 'files', place, { where: "is_copy = 0 and status <> 'D'" })
-      await schema.createIndex('files_received', 'files', place, { where: "is_copy = 1 and status <> 'D'" })
-    },
+    up: createOriginIndexes,
   },
 ]
+
+export async function createOriginIndexes(schema: MigrationSchema): Promise<void> {
+  const place = ['tenant_id', 'parent_id', 'file_id']
+  await schema.createIndex('files_own', 'files', place, { where: "is_copy = 0 and status <> 'D'" })
+  await schema.createIndex('files_received', 'files', place, { where: "is_copy = 1 and status <> 'D'" })
+}

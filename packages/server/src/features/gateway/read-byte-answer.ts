@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { isFileName, parseRange, servingHeaders } from '#features/files/index.ts'
+import { parseFileName, parseRange, servingHeaders } from '#features/files/index.ts'
 import type { EgressStream } from '#infra/egress/index.ts'
 import type { ByteReply } from '#infra/http/index.ts'
 import { typeWithoutBytes } from '#infra/media/index.ts'
@@ -109,7 +109,7 @@ function fileNameOf(disposition = ''): string {
   const extended = /;\s*filename\*=UTF-8''([\w%.!#$&+^`|~-]{1,1024})/i.exec(disposition)?.[1]
   const plain = /;\s*filename="([^"\\]{1,255})"/i.exec(disposition)?.[1]
   const name = (extended === undefined ? undefined : decoded(extended)) ?? plain
-  return name !== undefined && isFileName(name) ? name : 'file'
+  return parseFileName(name ?? '') ?? 'file'
 }
 
 function decoded(text: string): string | undefined {

@@ -6,7 +6,7 @@ import { nowSecs } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 import { assertRecentlySignedIn, assertSessionLives } from '../sessions/personal-caller.ts'
 import { type MakeReferenceDeps, makeReference } from './make-reference.ts'
-import { isRecovery, type Reference, typesMadeElsewhere } from './reference.ts'
+import { isRecovery, labelOf, type Reference, typesMadeElsewhere } from './reference.ts'
 
 export type FindFileAccess = (
   tenant: Tenant,
@@ -50,7 +50,7 @@ export async function createReference(
       count,
       createdBy: caller.idTag,
       ...target,
-      ...(description === undefined ? {} : { description }),
+      ...labelOf(description),
       ...(expiresAt === undefined ? {} : { expiresAt }),
     })
     await audit(deps, tx, {

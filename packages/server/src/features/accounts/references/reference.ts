@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { IdTag, ReferenceInfo, ReferenceType, RefId } from '@kith/protocol'
+import { acceptName } from '#lib/visible-name.ts'
 
 /** A right bound to a secret id: a caller who knows the id may use it. */
 export interface Reference {
@@ -14,6 +15,14 @@ export interface Reference {
   readonly count: number | null
   readonly resourceId?: string
   readonly accessLevel?: 'read' | 'write'
+}
+
+const maxLabelLength = 500
+
+/** The label of a reference as it is kept: others are shown it. Of blanks alone it is none. */
+export function labelOf(description: string | undefined): Pick<Reference, 'description'> {
+  if (description === undefined || description.trim() === '') return {}
+  return { description: acceptName(description, '/description', maxLabelLength) }
 }
 
 const daySecs = 86_400

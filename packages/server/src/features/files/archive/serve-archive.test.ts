@@ -81,7 +81,7 @@ onSqlite('A folder as an archive', (open) => {
   test('has all that lies in it, under names that every system takes', async () => {
     const lab = await openLab()
     const trip = await make(lab, 'FLDR', { fileName: 'Trip: 2024' })
-    const inner = await make(lab, 'FLDR', { fileName: '..', parentId: trip })
+    const inner = await make(lab, 'FLDR', { fileName: '...', parentId: trip })
     await make(lab, 'FLDR', { fileName: 'empty', parentId: trip })
     await put(lab, 'a.txt', 'one', trip)
     await put(lab, 'A.txt', 'two', trip)
@@ -104,11 +104,11 @@ onSqlite('A folder as an archive', (open) => {
     const texts = [...entries].map(([path, { content }]) => [path, content.toString()])
     expect(texts.toSorted()).toEqual([
       ['A.txt', 'two'],
-      ['__/', ''],
-      ['__/Minutes.ydoc', 'state'],
-      ['__/_CON', 'three'],
-      ['__/nothing', ''],
-      ['__/poll.jsonl', '{"a":1}\n'],
+      ['___/', ''],
+      ['___/Minutes.ydoc', 'state'],
+      ['___/_CON', 'three'],
+      ['___/nothing', ''],
+      ['___/poll.jsonl', '{"a":1}\n'],
       ['a (2).txt', 'one'],
       ['empty/', ''],
     ])

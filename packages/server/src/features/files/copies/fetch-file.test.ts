@@ -187,7 +187,7 @@ eachDialect('A file of another server', (open) => {
     const { lab, attempt } = await fetched(remote)
     await attempt()
     const { data } = (await lab.send('GET', `/api/files/${remote.fileId}/metadata`, { as: owner })).json
-    expect(data).toMatchObject({ fileName: remote.fileId, contentType: 'application/octet-stream' })
+    expect(data).toMatchObject({ fileName: '.._etc_passwd', contentType: 'application/octet-stream' })
   })
 
   test.each([

@@ -4,7 +4,7 @@ import type { Jobs } from '#infra/jobs/index.ts'
 import { typeWithoutBytes } from '#infra/media/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import type { FileEmitter } from '../events.ts'
-import { isFileName, type NewFile } from '../file.ts'
+import { type NewFile, respeltFileName } from '../file.ts'
 import { fetchFileJob, fetchKeyOf } from '../file-jobs.ts'
 import { findFile, insertFile } from '../file-store.ts'
 import { releaseChildren } from '../folders/file-tree-store.ts'
@@ -76,7 +76,7 @@ function describe({ clock }: SharedFileDeps, shared: SharedFile): NewFile {
     ownerTag,
     isCopy: true,
     preset: 'default',
-    fileName: fileName !== undefined && isFileName(fileName) ? fileName : fileId,
+    fileName: respeltFileName(fileName ?? '', fileId),
     contentType,
     size: 0,
     content: undefined,

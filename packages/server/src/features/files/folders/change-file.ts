@@ -15,7 +15,7 @@ import {
   isOwnFile,
 } from '../access/read-file.ts'
 import type { FileEmitter } from '../events.ts'
-import { assertFileName, normalTags, type StoredFile } from '../file.ts'
+import { acceptFileName, normalTags, type StoredFile } from '../file.ts'
 import { type FileChange, putTags, updateFile } from '../file-store.ts'
 import { listAbove } from './file-tree-store.ts'
 import { assertFolder, assertMovable, isForSingleFiles } from './place-file.ts'
@@ -39,8 +39,8 @@ interface FileChanges {
 /** Renames, tags or moves a file of the caller's, or changes who may read it. Who may write it by a share or a reference
  * renames it, and moves it within what was shared. */
 export async function changeFile(deps: ChangeDeps, changes: FileChanges): Promise<StoredFile> {
-  const { tenant, fileName, visibility } = changes
-  if (fileName !== undefined) assertFileName(fileName, '/fileName')
+  const { tenant, visibility } = changes
+  const fileName = changes.fileName === undefined ? undefined : acceptFileName(changes.fileName, '/fileName')
   const tags = changes.tags && normalTags(changes.tags, '/tags')
   return await deps.db.transact(tenant.tenantId, async (tx) => {
     const { file, level } = await getFileWithin(tx, deps, changes, readLevel)

@@ -75,10 +75,18 @@ eachDialect('Uploading', (open) => {
 
   test('takes any name, also those that are something else elsewhere', async () => {
     const lab = await openLab()
-    for (const name of ['restore', 'duplicate', 'shares', 'variant', '..', 'a b%20', 'ü🐈']) {
+    for (const name of ['restore', 'duplicate', 'shares', 'variant', '...', 'a b%20', 'ü🐈']) {
       const answer = await lab.upload(name, 'x', { preset: 'raw' })
       expect([answer.status, answer.json.data?.fileName]).toEqual([201, name])
     }
+  })
+
+  test('keeps a name composed, without blanks around it, and takes none that looks like another', async () => {
+    const lab = await openLab()
+    const named = async (name: string) => (await lab.upload(name, 'x', { preset: 'raw' })).json
+    expect((await named(' Cafe\u0301 \u3000')).data.fileName).toBe('Café')
+    for (const name of ['..', '.', ' ', '\u200b', 'gpj.\u202eexe', 'a\u2067b', 'a\nb'])
+      expect([name, (await named(name)).error?.details.issues[0].path]).toEqual([name, '/params/fileName'])
   })
 
   test('answers at the singular path too', async () => {

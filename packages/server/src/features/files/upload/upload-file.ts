@@ -8,7 +8,7 @@ import { sniffType } from '#infra/media/index.ts'
 import { nowSecs } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
 import type { FileEmitter } from '../events.ts'
-import { assertFileName, commitTo, hasVariants, type NewFile, normalTags } from '../file.ts'
+import { acceptFileName, commitTo, hasVariants, type NewFile, normalTags } from '../file.ts'
 import { makeVariantsJob } from '../file-jobs.ts'
 import { insertFile, insertVariants } from '../file-store.ts'
 import { trashRoot } from '../folders/file-tree-store.ts'
@@ -108,8 +108,8 @@ type Draft = Omit<NewFile, 'fileId' | 'content' | 'size' | 'contentType' | 'stat
 type TypedDraft = Draft & Pick<NewFile, 'contentType'>
 
 async function draftOf(deps: UploadDeps, upload: Upload): Promise<Draft> {
-  const { tenant, caller, fileName, preset, createdAt } = upload
-  assertFileName(fileName, '/params/fileName')
+  const { tenant, caller, preset, createdAt } = upload
+  const fileName = acceptFileName(upload.fileName, '/params/fileName')
   const place = await placeUpload(deps.db.reader(tenant.tenantId), deps, placeOf(upload))
   const now = nowSecs(deps.clock)
   const unsaid = { isCopy: false, processingError: undefined, modifiedAt: now } as const

@@ -7,7 +7,7 @@ import {
   visibilityCodes,
 } from '@kith/protocol'
 import { invalid } from '#lib/failure.ts'
-import { assertFileName, normalTags } from '../file.ts'
+import { acceptFileName, normalTags } from '../file.ts'
 import { parentFolder } from '../folders/parent-folder.ts'
 import { replacedFile } from './place-upload.ts'
 
@@ -34,8 +34,7 @@ const defaultName = 'upload'
 /** Reads `Upload-Metadata` (tus 1.0 "Creation"). What it does not know it leaves alone. */
 export function parseUploadMetadata(text: string): Described {
   const values = valuesOf(text)
-  const fileName = values.get('filename') ?? defaultName
-  assertFileName(fileName, metadataPath)
+  const fileName = acceptFileName(values.get('filename') ?? defaultName, metadataPath)
   const tags = (values.get('tags') ?? '').split(',').filter((word) => word.trim() !== '')
   return {
     fileName,
