@@ -23,17 +23,23 @@ test.each([
 })
 
 test('every character is folded once and for all, whatever its case and form', () => {
-  // Their capital is two letters, of which the small one drops the second as an accent.
+  // Their capital has a second letter for the iota below, which is left out of the small one.
   const iotaBelow =
-    /[\u1f80-\u1faf\u1fb2-\u1fb4\u1fb7\u1fbc\u1fc2-\u1fc4\u1fc7\u1fcc\u1ff2-\u1ff4\u1ff7\u1ffc]/
+    /[\u0345\u1f80-\u1faf\u1fb2-\u1fb4\u1fb7\u1fbc\u1fc2-\u1fc4\u1fc7\u1fcc\u1ff2-\u1ff4\u1ff7\u1ffc]/
   const wrong: string[] = []
   for (let code = 0; code <= 0x10ffff; code += 1) {
-    if (code >= 0xd800 && code < 0xe000) continue
     const character = String.fromCodePoint(code)
+    // Of these there are too many, which are alike.
+    if (/[\p{Cs}\p{Cn}\p{Co}\p{sc=Han}\p{sc=Hang}\p{sc=Tang}]/u.test(character)) continue
     const folded = foldText(character)
     const forms = [folded, character.toLowerCase(), character.normalize('NFD'), character.normalize('NFC')]
     if (!iotaBelow.test(character)) forms.push(character.toUpperCase())
     if (forms.some((form) => foldText(form) !== folded)) wrong.push(character)
   }
   expect(wrong).toEqual([])
+})
+
+test('marks without end are sorted in a moment', () => {
+  expect(foldText(`a${'\u0301'.repeat(1e5)}${'\u0327'.repeat(1e5)}b`)).toBe('ab')
+  expect(foldText(`क${'\u093f'.repeat(40)}`)).toBe(`क${'\u093f'.repeat(32)}`)
 })

@@ -3,8 +3,12 @@
 const accented = String.raw`[\p{sc=Latn}\p{sc=Grek}\p{sc=Cyrl}\p{sc=Arab}\p{sc=Hebr}\p{scx=Zyyy}]`
 const accents = new RegExp(String.raw`((?!\p{M})${accented})\p{M}+`, 'gu')
 
-// What is not drawn (soft hyphens, joiners, marks of direction), and the tatweel, which draws words out.
-const nothing = /[\u0640\p{Default_Ignorable_Code_Point}]/gu
+// What is not drawn (soft hyphens, joiners, marks of direction), the tatweel, which draws words out, and the iota below,
+// which is the only mark with a capital.
+const nothing = /[\u0345\u0640\p{Default_Ignorable_Code_Point}]/gu
+
+// More belong to no letter. They are sorted one by one when text is normalized, which takes seconds for 50 000.
+const manyMarks = /(\p{M}{32})\p{M}+/gu
 
 // Letters that are no letter with a mark to Unicode, and are one to who types without them.
 const baseLetters: Readonly<Record<string, string>> = {
@@ -18,7 +22,7 @@ const replaced = new RegExp(`[${Object.keys(baseLetters).join('')}]`, 'gu')
 export function foldText(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is all of ASCII
   if (/^[\x00-\x7f]*$/.test(text)) return text.toLowerCase()
-  const bare = text.normalize('NFKD').replace(nothing, '').replace(accents, '$1')
+  const bare = text.replace(manyMarks, '$1').normalize('NFKD').replace(nothing, '').replace(accents, '$1')
   // The capital of a letter may be two letters, whose small ones are what is compared (SpecialCasing.txt).
   const small = bare.toLowerCase().toUpperCase().toLowerCase()
   return small.replace(replaced, (letter) => baseLetters[letter] ?? letter).normalize('NFC')

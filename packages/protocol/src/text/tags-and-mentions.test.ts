@@ -12,7 +12,8 @@ test.each([
   ['#e\u0301te\u0301 #été', ['été', 'été']],
   ['#Donau\u00addampf #a\u2060b #c\u200bd', ['Donaudampf', 'ab', 'cd']],
   ['#col·lecció #tag\u200d! #a\u200db', ['col·lecció', 'tag', 'ab']],
-  ['❤️#love', ['love']],
+  ['❤️#love 1️⃣#one ℹ️#info', ['love', 'one', 'info']],
+  ['#rock·#pop #りんご・#みかん #ジョン・レノン', ['rock', 'pop', 'りんご', 'みかん', 'ジョン・レノン']],
   ['https://example.com/#top a#b é#b e\u0301#b &#39; ## # #\u0301 #️⃣', []],
   [`#${'x'.repeat(64)} #${'y'.repeat(65)}`, ['x'.repeat(64)]],
 ])('%j has the tags %j', (text, tags) => {
@@ -33,7 +34,8 @@ test.each([
   ],
   ['@नेहा.example.com', ['xn--l2b8ap8a.example.com']],
   ['@alice.例え.jp', ['alice.xn--r8jz45g.jp']],
-  ['❤️@alice.example.com', ['alice.example.com']],
+  ['❤️@alice.example.com 1️⃣@bob.example.com', ['alice.example.com', 'bob.example.com']],
+  ['_by @alice.example.com_ and @bob.example.com_2', ['alice.example.com', 'bob.example.com']],
   ['@alice @@alice.example.com x@alice.example.com é@alice.example.com e\u0301@alice.example.com', []],
   ['https://example.org/@alice.example.com', []],
 ])('%j mentions %j', (text, idTags) => {
@@ -51,6 +53,13 @@ test.each([
   ['e\u0301te\u0301', 'été'],
   ['\u202egarden', 'garden'],
   ['two words', 'two words'],
+  ['e\u034f\u0301 e\u00ad\u0301', 'é é'],
+  ['\u1680\u200dक\u200d \u200c', 'क'],
+  ['x\u030c\u200d\u0301\u200dy', 'x\u030c\u0301y'],
+  ['🏳️\u200d🌈', '🏳️\u200d🌈'],
+  ['👨\u200d👩\u200d👧', '👨\u200d👩\u200d👧'],
+  ['🏴󠁧󠁢󠁥󠁮󠁧󠁿', '🏴󠁧󠁢󠁥󠁮󠁧󠁿'],
+  ['a\ufe0fb\u{e0067}', 'ab'],
   ['\u200b\u00ad', undefined],
   ['\u2800', undefined],
   ['\u3164', undefined],
@@ -63,7 +72,47 @@ test.each([
   expect(parseTag(text)).toBe(tag)
 })
 
-test('a long text without end is read in a moment', () => {
-  for (const text of ['#'.repeat(1e5), '@a.'.repeat(5e4), `#${'\u0301'.repeat(1e5)}`, 'e\u0301@'.repeat(5e4)])
+test('what is kept as a tag is a tag, and the same one', () => {
+  const pieces = [
+    'a',
+    'é',
+    'e',
+    '\u0301',
+    '\u0327',
+    'क',
+    '\u093f',
+    '\u200c',
+    '\u200d',
+    '\u00ad',
+    '\ufe0f',
+    '👩',
+    '🏽',
+    '\u{e0067}',
+    ' ',
+    '\u1680',
+    'し',
+    '\u3099',
+  ]
+  const wrong: string[] = []
+  for (let number = 0; number < pieces.length ** 4; number += 7) {
+    const at = [0, 1, 2, 3].map((place) => Math.floor(number / pieces.length ** place) % pieces.length)
+    const text = at.map((index) => pieces[index]).join('')
+    const tag = parseTag(text)
+    if (parseTag(text.normalize('NFD')) !== tag) wrong.push(text)
+    if (tag !== undefined && (parseTag(tag) !== tag || tag.normalize('NFC') !== tag)) wrong.push(text)
+  }
+  expect(wrong).toEqual([])
+})
+
+// Each would take seconds where a part of it is read again for each character.
+test('a hostile text is read in one go', () => {
+  for (const text of [
+    `#अ${'\u200d'.repeat(1e5)}अ`,
+    `#a${'\u0301'.repeat(5e4)}${'\u0327'.repeat(5e4)}`,
+    '#'.repeat(1e5),
+    '@a.'.repeat(5e4),
+    `#${'\u0301'.repeat(1e5)}`,
+    'e\u0301@'.repeat(5e4),
+  ])
     expect([findTags(text).length, [...findMentions(text)].length]).toEqual([0, 0])
 })

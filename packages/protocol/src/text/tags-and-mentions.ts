@@ -1,16 +1,18 @@
 import { type IdTag, parseIdTag } from '../ids.ts'
 
-// What words, tags and names consist of: letters with their marks, digits, connectors, and what stands in a word without
-// being drawn: joiners, and places where it may or may not be broken (Unicode Standard Annex 31, XID_Continue).
-const inWord = String.raw`\p{XIDC}\p{M}\p{N}\u00ad\u200b-\u200d\u2060\ufeff`
-// A mark belongs to what stands before it: that of an emoji is no letter.
-const afterLetter = String.raw`[\p{L}\p{N}_]\p{M}*`
+// Letters with their marks, digits, and what stands in a word without being drawn: joiners, and places where it may or may
+// not be broken.
+const inName = String.raw`\p{L}\p{M}\p{N}\u00ad\u200b-\u200d\u2060\ufeff`
+// With connectors; interpuncts only within (Unicode Standard Annex 31, XID_Continue).
+const inTag = String.raw`(?:[${inName}\p{Pc}]|[\u00b7\u0387\u30fb\uff65](?=\p{L}))`
+// Marks belong to what stands before them: those of an emoji or a keycap to no letter.
+const afterLetter = String.raw`[\p{L}\p{N}_](?:(?![\ufe0e\ufe0f\u20e3])\p{M})*`
 
-const hashTag = new RegExp(`(?<!${afterLetter}|[#&/])#(?=[\\p{L}\\p{N}_])([${inWord}]+)`, 'gu')
-const atName = new RegExp(`(?<!${afterLetter}|[.@/-])@([${inWord}-]+(?:\\.[${inWord}-]+)+)`, 'gu')
+const hashTag = new RegExp(`(?<!${afterLetter}|[#&/])#(?=[\\p{L}\\p{N}_])(${inTag}+)`, 'gu')
+const atName = new RegExp(`(?<!${afterLetter}|[.@/-])@([${inName}-]+(?:\\.[${inName}-]+)+)`, 'gu')
 // A host of ASCII ends where a letter of another script follows, as the particle of a language without spaces.
 const asciiEnd = new RegExp(
-  String.raw`^(?:[${inWord}-]+\.)+[a-z][a-z\d-]*[a-z\d](?=[^\p{ASCII}\p{sc=Latn}\p{M}])`,
+  String.raw`^(?:[${inName}-]+\.)+[a-z][a-z\d-]*[a-z\d](?=[^\p{ASCII}\p{sc=Latn}\p{M}])`,
   'iu',
 )
 
@@ -21,19 +23,24 @@ interface Place {
 }
 
 const maxTagLength = 64
+// What is not drawn does not count, though not without end.
+const maxTagUnits = 1024
 
-// Joiners change how letters of these scripts are not read.
-const idleJoiners = /(?<=[\p{sc=Latn}\p{sc=Grek}\p{sc=Cyrl}\p{sc=Hebr}\p{scx=Zyyy}])[\u200c\u200d]+/gu
-const outerJoiners = /^[\u200c\u200d]+|[\u200c\u200d]+$/gu
-const notDrawn = /(?![\u200c\u200d])\p{Default_Ignorable_Code_Point}/gu
-const drawn = /[^\p{White_Space}\p{M}\p{C}\u2800]/u
+// An emoji may be several, joined, or a letter in another look: without that it would be another one.
+const emoji = String.raw`\p{Extended_Pictographic}[\p{Emoji_Modifier}\ufe0f\u{e0020}-\u{e007f}]*`
+const inEmoji = String.raw`(?<=${emoji})[\u200d\ufe0f\u{e0020}-\u{e007f}]`
+// Joiners change how letters are read, but not those of these scripts.
+const plainLetter = String.raw`[\p{sc=Latn}\p{sc=Grek}\p{sc=Cyrl}\p{sc=Hebr}\p{scx=Zyyy}][\p{M}\u200c\u200d]*`
+const notDrawn = new RegExp(String.raw`(?!${inEmoji}|[\u200c\u200d])\p{DI}`, 'gu')
+const idleJoiners = new RegExp(String.raw`(?<=${plainLetter})(?!${inEmoji})[\u200c\u200d]+`, 'gu')
+const around = /^[\s\u200c\u200d]+|(?<![\s\u200c\u200d])[\s\u200c\u200d]+$/gu
+const drawn = /[^\p{White_Space}\p{M}\p{Cc}\p{Cf}\p{Cs}\u2800]/u
 
 /** A tag as it is kept and compared: composed (NFC), without what is not drawn and without space around it; case counts.
  * Undefined for what is none: more than 64 characters, nothing visible, control characters. */
 export function parseTag(text: string): string | undefined {
-  if (!text.isWellFormed()) return undefined
-  const shown = text.normalize('NFC').replace(notDrawn, '').replace(idleJoiners, '')
-  const tag = shown.replace(outerJoiners, '').trim()
+  if (text.length > maxTagUnits || !text.isWellFormed()) return undefined
+  const tag = text.replace(notDrawn, '').replace(idleJoiners, '').replace(around, '').normalize('NFC')
   return [...tag].length <= maxTagLength && drawn.test(tag) && !/\p{Cc}/u.test(tag) ? tag : undefined
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isUnspacedWord, lettersOf, wordsOf } from './words.ts'
+import { hasManyWords, isUnspacedWord, lettersOf, wordsOf } from './words.ts'
 
 test.each([
   ['  Foo-BAR "foo" ', ['foo', 'bar']],
@@ -22,4 +22,15 @@ test('letters come with their marks', () => {
     false,
     false,
   ])
+})
+
+test.each([
+  ['a b c d e f g h i j', false],
+  ['a b c d e f g h i j k', true],
+  ['to be or not to be that is the question whether to', false],
+  ['2024年12月31日23時59分58秒', false],
+  ['いろはにほへとちりぬるを', false],
+  ['a-b-c-d-e-f-g-h-i-j-k', true],
+])('%j has too many words: %j', (search, isMany) => {
+  expect(hasManyWords(search)).toBe(isMany)
 })

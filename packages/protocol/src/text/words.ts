@@ -1,8 +1,5 @@
 import { foldText } from './fold-text.ts'
 
-/** A search has at most so many words. */
-export const maxSearchWords = 10
-
 // Scripts that are written without spaces: what looks like a word is a sentence.
 const unspaced = [
   'Han',
@@ -38,4 +35,13 @@ export function isUnspacedWord(word: string): boolean {
 /** The letters of a word, each with its marks. */
 export function lettersOf(word: string): string[] {
   return word.match(aLetter) ?? []
+}
+
+/** A search has at most so many words. */
+export const maxSearchWords = 10
+const run = /[\p{L}\p{N}][\p{L}\p{M}\p{N}]*/gu
+
+/** Whether a search has too many words: what stands between spaces and signs, in whatever scripts, each once. */
+export function hasManyWords(search: string): boolean {
+  return new Set(foldText(search).match(run)).size > maxSearchWords
 }

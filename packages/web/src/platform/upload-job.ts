@@ -1,5 +1,5 @@
 import { type KithError, uploadFile } from '@kith/client'
-import { createFile, listFiles } from '@kith/protocol'
+import { createFile, listFiles, maxSearchWords } from '@kith/protocol'
 import { client } from './client.ts'
 import { findFolder, type KeptUpload, keepFolder } from './kept-uploads.ts'
 
@@ -91,13 +91,19 @@ const createdAtOf = ({ lastModified }: Job) => new Date(Math.floor(lastModified 
 
 /** Whether a file of which no answer came is there all the same: it is known by its name, its size and its time. */
 async function hasArrived(job: Job, parentId: string | undefined): Promise<boolean> {
-  const query = { parentId: parentId ?? '__root__', search: job.name.slice(0, 100), limit: 100 }
+  const query = { parentId: parentId ?? '__root__', search: firstWords(job.name), limit: 100 }
   const createdAt = createdAtOf(job).getTime()
   const { data } = await client.call(listFiles, { query })
   return data.some(
     (file) =>
       file.fileName === job.name && file.size === job.size && Date.parse(file.createdAt) === createdAt,
   )
+}
+
+/** As much of a name as a search takes. */
+function firstWords(name: string): string {
+  const words = name.split(/\s+/).slice(0, maxSearchWords).join(' ')
+  return [...words].slice(0, 100).join('')
 }
 
 /** The id of the folder that gets the file. */

@@ -1,3 +1,4 @@
+import { parseFileName } from '@kith/protocol'
 import { useRef, useState } from 'preact/hooks'
 import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
@@ -24,8 +25,8 @@ export function NameDialog({ title, label, start, submit, onName, onClose }: Nam
   const [isBusy, setBusy] = useState(false)
   const isEntered = useRef(false)
   const save = async () => {
-    const wanted = name.trim()
-    if (wanted === '' || [...wanted].length > 255 || /[/\\]/.test(wanted)) return setProblem(t.nameWrong)
+    const wanted = parseFileName(name)
+    if (wanted === undefined) return setProblem(t.nameWrong)
     setBusy(true)
     try {
       await onName(wanted)

@@ -17,8 +17,8 @@ import {
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import { type Database, serverTenant, type Writer } from '#infra/db/index.ts'
 import type { Emit } from '#infra/events/index.ts'
+import { acceptName } from '#lib/accept-name.ts'
 import { Failure } from '#lib/failure.ts'
-import { acceptName } from '#lib/visible-name.ts'
 import { useInvitation } from './community-invitation.ts'
 import { foundCommunity } from './found-community.ts'
 

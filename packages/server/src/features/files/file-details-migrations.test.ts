@@ -44,6 +44,12 @@ eachDialect('Files of before', (open) => {
           .insertInto('file_tags')
           .values(tagged.map((tag) => ({ ...key0, tag })))
           .execute()
+        for (const [at, odd] of ['null', '[1,null,"x"]', '{"a":1}', '"abc"', 'nope'].entries())
+          await tables
+            .updateTable('files')
+            .set({ tags: odd })
+            .where(sql<boolean>`file_id = ${`b1~002${at}`}`)
+            .execute()
         const original = { variant: 'orig', blob_hash: 'x', width: 30, height: 20, size: 1, format: 'jpeg' }
         const key = { tenant_id: tenantId, file_id: 'b1~0003' }
         await tables
@@ -61,6 +67,8 @@ eachDialect('Files of before', (open) => {
         .select('search_name')
         .where('tenant_id', '=', tenantId)
         .execute()
+      for (const [at, tags] of [[], ['x'], [], [], []].entries())
+        expect((await findFile(db.reader(tenantId), `b1~002${at}` as never))?.tags).toEqual(tags)
       const named = await findFile(db.reader(tenantId), 'b1~0001' as never)
       expect(named?.fileName).toBe('gpj.exe é')
       expect(rows.filter((row) => row.search_name.startsWith(`emile ${tenantId} `))).toHaveLength(699)
@@ -73,7 +81,7 @@ eachDialect('Files of before', (open) => {
         .where('tenant_id', '=', tenantId)
         .orderBy('tag')
         .execute()
-      expect(tags.map(({ tag }) => tag)).toEqual(['x', 'été'])
+      expect(tags.map(({ tag }) => tag)).toEqual(['x', 'x', 'été'])
       const picture = async (fileId: string) =>
         (await findFile(db.reader(tenantId), fileId as never))?.picture
       expect(await picture('b1~0003')).toEqual({ width: 30, height: 20, takenAt: undefined })

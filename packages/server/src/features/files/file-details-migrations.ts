@@ -1,6 +1,6 @@
-import { foldText } from '@kith/protocol'
+import { foldText, respellFileName } from '@kith/protocol'
 import type { Migration, MigrationSchema } from '#infra/db/index.ts'
-import { respeltFileName, respeltTags } from './file.ts'
+import { respeltTags } from './file.ts'
 import { nameColumns } from './file-store.ts'
 import { createOriginIndexes } from './storage-kinds-migrations.ts'
 
@@ -112,10 +112,19 @@ async function setColumns(
 }
 
 async function respell(schema: MigrationSchema, row: FileRow): Promise<void> {
-  const tags = respeltTags(JSON.parse(row.tags) as unknown[])
-  const names = nameColumns(respeltFileName(row.file_name, row.file_id))
+  const tags = respeltTags(parsed(row.tags))
+  const names = nameColumns(respellFileName(row.file_name, row.file_id))
   await setColumns(schema, row, { ...names, tags: JSON.stringify(tags) })
   if (JSON.stringify(tags) !== row.tags) await replaceTags(schema, row, tags)
+}
+
+/** An archive that was imported once may have left anything. */
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
 }
 
 async function replaceTags(

@@ -3,7 +3,7 @@ import { parseFileId } from '@kith/protocol'
 import { describe, expect, test } from 'vitest'
 import type { BlobHash } from '#infra/blobs/index.ts'
 import { Failure } from '#lib/failure.ts'
-import { blobFileId, commitTo, normalTags, parseFileName, respeltFileName } from './file.ts'
+import { blobFileId, commitTo, normalTags } from './file.ts'
 
 const hash = createHash('sha256').update('hello').digest('hex') as BlobHash
 
@@ -23,66 +23,6 @@ describe('The id of a file', () => {
     expect(Buffer.from(one.content.salt, 'base64url')).toHaveLength(16)
     expect(blobFileId({ ...one.content, salt: two.content.salt })).not.toBe(one.fileId)
   })
-})
-
-describe('A file name', () => {
-  test.each([
-    'a',
-    '.a',
-    '...',
-    'a b.txt',
-    'Zoë.png',
-    '🐈'.repeat(255),
-    'x'.repeat(255),
-    '<script>',
-    'a:b',
-    'می\u200cخواهم',
-    '[]',
-  ])('may be %j', (name) => expect(parseFileName(name)).toBe(name))
-
-  test.each([
-    [' a \u3000', 'a'],
-    ['e\u0301te\u0301.txt', 'été.txt'],
-    ['\ta.txt\n', 'a.txt'],
-  ])('%j is kept as %j', (name, kept) => expect(parseFileName(name)).toBe(kept))
-
-  const none = [
-    '',
-    ' ',
-    '\u200b\u00ad',
-    '\u2800',
-    '\u0301',
-    '.',
-    '..',
-    ' .. ',
-    '/',
-    'a/b',
-    '\\',
-    'a\\b',
-    'a\nb',
-    'a\0',
-  ]
-  const turned = [
-    '\x7f',
-    '\x85',
-    'gpj.\u202eexe',
-    'a\u2066b',
-    'a\u200fb',
-    'a\u2028b',
-    'x'.repeat(256),
-    '\ud800',
-  ]
-  test.each([...none, ...turned])('may not be %j', (name) => expect(parseFileName(name)).toBeUndefined())
-
-  test.each([
-    ['gpj.\u202eexe', 'gpj.exe'],
-    ['a/b\\c', 'a_b_c'],
-    [' e\u0301 \u2028', 'é'],
-    ['x'.repeat(300), 'x'.repeat(255)],
-    ['a\ud800', 'a\ufffd'],
-    ['..', 'b1~id'],
-    ['\u202e\u200b', 'b1~id'],
-  ])('%j of another server is %j here', (name, kept) => expect(respeltFileName(name, 'b1~id')).toBe(kept))
 })
 
 describe('Tags', () => {

@@ -5,6 +5,7 @@ import {
   type FileType,
   fileIdOf,
   type IdTag,
+  parseFileName,
   parseTag,
   type UploadPreset,
   type VariantName,
@@ -12,7 +13,6 @@ import {
 } from '@kith/protocol'
 import type { BlobHash } from '#infra/blobs/index.ts'
 import { invalid } from '#lib/failure.ts'
-import { isVisibleName, tidyName, withoutUnfit } from '#lib/visible-name.ts'
 
 /** What the id of a BLOB commits to. */
 export interface Commitment {
@@ -104,28 +104,11 @@ export function commitTo(hash: BlobHash): { readonly fileId: FileId; readonly co
   return { fileId: blobFileId(content), content }
 }
 
-const maxNameLength = 255
-const slashes = /[/\\]/gu
-
-/** A name as it is kept: 1–255 characters of visible text, no slashes, not `.` or `..`; undefined for what is none. Only
- * metadata, never a path. */
-export function parseFileName(text: string): string | undefined {
-  const name = tidyName(text)
-  const isName = isVisibleName(name, maxNameLength) && name.search(slashes) < 0 && !/^\.\.?$/.test(name)
-  return isName ? name : undefined
-}
-
 export function acceptFileName(text: string, path: string): string {
   const name = parseFileName(text)
   if (name === undefined)
-    throw invalid(path, `1 to ${maxNameLength} visible characters, no slashes, no marks of direction`)
+    throw invalid(path, '1 to 255 visible characters, no slashes, no marks of direction')
   return name
-}
-
-/** A name that was given elsewhere or before, as far as it can be one here; the id where nothing is left of it. */
-export function respeltFileName(text: string, fileId: string): string {
-  const fit = tidyName(withoutUnfit(text).replace(slashes, '_'))
-  return parseFileName([...fit].slice(0, maxNameLength).join('')) ?? fileId
 }
 
 const maxTags = 50
@@ -140,8 +123,8 @@ export function normalTags(tags: readonly string[], path: string): string[] {
 }
 
 /** Tags of a row that was written elsewhere or before, as they are spelt here; what is none is left out. */
-export function respeltTags(tags: readonly unknown[]): string[] {
-  const texts = tags.filter((tag) => typeof tag === 'string')
+export function respeltTags(tags: unknown): string[] {
+  const texts = (Array.isArray(tags) ? tags : []).filter((tag) => typeof tag === 'string')
   return distinctTags(texts.map(parseFileTag)).slice(0, maxTags)
 }
 

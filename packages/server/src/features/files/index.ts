@@ -29,7 +29,6 @@ export { type CheckedDescriptor, fetchDescriptor, type RemoteDeps } from './copi
 export { findOwnerOfCopy } from './copies/shared-file.ts'
 export { findRemoteBytes } from './copies/stage-remote.ts'
 export type { FileEvent } from './events.ts'
-export { parseFileName } from './file.ts'
 export {
   fileDetailsMigrations,
   fileFoldingMigrations,

@@ -82,9 +82,7 @@ export async function countMonths(
 /** Undefined for a folder that cannot exist. */
 function filterOf(query: FilterQuery): FileFilter | undefined {
   const { fileTp, contentType, tags, origin, parentId, status, takenAfter, takenBefore, search = '' } = query
-  const words = foldText(search)
-    .split(/\s+/)
-    .filter((word) => word !== '')
+  const words = [...new Set(foldText(search).match(/\S+/g))]
   if (words.length > maxSearchWords) throw invalid('/query/search', `has more than ${maxSearchWords} words`)
   const place = parentId === undefined ? undefined : placeOf(parentId)
   if (parentId !== undefined && !place) return undefined

@@ -1,4 +1,11 @@
-import { fileStatuses, fileTypeOf, parseFileId, parseIdTag, storageKinds } from '@kith/protocol'
+import {
+  fileStatuses,
+  fileTypeOf,
+  parseFileId,
+  parseIdTag,
+  respellFileName,
+  storageKinds,
+} from '@kith/protocol'
 import { isBlobHash } from '#infra/blobs/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import {
@@ -12,7 +19,7 @@ import {
 } from '#infra/db/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
 import { invalid } from '#lib/failure.ts'
-import { blobFileId, respeltFileName, respeltTags } from './file.ts'
+import { blobFileId, respeltTags } from './file.ts'
 import { makeVariantsJob } from './file-jobs.ts'
 import { type FileTables, nameColumns } from './file-store.ts'
 import { addTag } from './file-tags-store.ts'
@@ -41,8 +48,8 @@ function assertMovedFile(row: TenantRow): void {
  * have at a community is the community's word. Copies are nobody's to show. */
 export function takeMovedFile(row: TenantRow, { idTag, type }: Tenant): TenantRow {
   assertMovedFile(row)
-  const name = respeltFileName(textIn(row, 'file_name'), textIn(row, 'file_id'))
-  const tags = JSON.stringify(respeltTags(jsonIn(row, 'tags') as unknown[]))
+  const name = respellFileName(textIn(row, 'file_name'), textIn(row, 'file_id'))
+  const tags = JSON.stringify(respeltTags(jsonIn(row, 'tags')))
   const taken = { ...row, ...nameColumns(name), tags }
   if (row.is_copy === 1) return { ...taken, visibility: null }
   return type === 'person' ? { ...taken, owner_tag: idTag } : taken

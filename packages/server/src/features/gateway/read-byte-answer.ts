@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
-import { parseFileName, parseRange, servingHeaders } from '#features/files/index.ts'
+import { parseFileName } from '@kith/protocol'
+import { parseRange, servingHeaders } from '#features/files/index.ts'
 import type { EgressStream } from '#infra/egress/index.ts'
 import type { ByteReply } from '#infra/http/index.ts'
 import { typeWithoutBytes } from '#infra/media/index.ts'

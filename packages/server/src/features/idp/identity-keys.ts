@@ -3,9 +3,9 @@ import { assertSessionLives, isApiKey, newApiKey, secretHash } from '#features/a
 import { audit } from '#features/audit/index.ts'
 import type { Identified, KeyHolder, Tenant } from '#infra/caller/index.ts'
 import type { Database, Reader, Writer } from '#infra/db/index.ts'
+import { acceptName } from '#lib/accept-name.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import { Failure, invalid } from '#lib/failure.ts'
-import { acceptName } from '#lib/visible-name.ts'
 import { getManaged } from './find-managed.ts'
 import {
   countKeys,

@@ -1,7 +1,7 @@
 import * as contracts from '@kith/protocol'
 import type { Emit } from '#infra/events/index.ts'
 import { bind, type Endpoint } from '#infra/http/index.ts'
-import { acceptName } from '#lib/visible-name.ts'
+import { acceptName } from '#lib/accept-name.ts'
 import { activateIdentity } from './activate-identity.ts'
 import { changeIdentity, setAddress } from './change-identity.ts'
 import { type CreateIdentityDeps, createIdentity } from './create-identity.ts'

@@ -1,8 +1,8 @@
 import { parseFileId } from '@kith/protocol'
 import type { Tenant } from '#infra/caller/index.ts'
 import { jsonIn, numberIn, optionalTextIn, type TenantRow, textIn, type Writer } from '#infra/db/index.ts'
+import { acceptName } from '#lib/accept-name.ts'
 import { invalid } from '#lib/failure.ts'
-import { acceptName } from '#lib/visible-name.ts'
 import { assertExtra } from './profile.ts'
 import { insertOwnProfile } from './profile-store.ts'
 

@@ -1,5 +1,4 @@
-import { type IdTag, parseFileId, parseTimestamp, readJson } from '@kith/protocol'
-import { isVisibleName } from '#lib/visible-name.ts'
+import { type IdTag, isVisibleName, parseFileId, parseTimestamp, readJson } from '@kith/protocol'
 import { isExtra, type StoredProfile } from './profile.ts'
 
 /** What another server says of one of its identities; members that are missing or malformed are left out. */

@@ -1,5 +1,5 @@
 import { KithError, uploadFile } from '@kith/client'
-import { deleteFile, getUsage } from '@kith/protocol'
+import { deleteFile, getUsage, respellFileName } from '@kith/protocol'
 import { randomId } from '#lib/random-id.ts'
 import { createStore } from '#lib/store.ts'
 import { client } from '#platform/client.ts'
@@ -89,7 +89,7 @@ async function run(key: string): Promise<void> {
 
 async function send(key: string, { file, abort }: Source): Promise<string> {
   const options = {
-    fileName: file.name || 'file',
+    fileName: respellFileName(file.name, 'file'),
     signal: abort.signal,
     onProgress: ({ sentBytes }: { readonly sentBytes: number }) =>
       uploads.get().has(key) && note(key, { state: 'running', sentBytes }),
@@ -133,7 +133,11 @@ export function previewOf(key: string): string | undefined {
 export function retryUpload(draftId: string, key: string, file?: File): void {
   if (file) {
     begin(key, draftId, file)
-    putMember(draftId, key, { fileName: file.name, contentType: file.type, size: file.size })
+    putMember(draftId, key, {
+      fileName: respellFileName(file.name, 'file'),
+      contentType: file.type,
+      size: file.size,
+    })
   } else if (sources.has(key)) note(key, { state: 'waiting', sentBytes: 0 })
   startNext()
 }

@@ -1,5 +1,5 @@
 import { KithError } from '@kith/client'
-import { type FileView, getUsage, listFiles } from '@kith/protocol'
+import { type FileView, getUsage, listFiles, respellFileName } from '@kith/protocol'
 import type { PlacedFile } from '#lib/dropped-files.ts'
 import { freeName, refusalsOf } from '#lib/upload-plan.ts'
 import { client } from '#platform/client.ts'
@@ -50,7 +50,12 @@ export async function lookAtNames(
   return { files, parentId, taken, doubles, areReplaceable }
 }
 
-const topNameOf = ({ file, folders }: PlacedFile) => folders[0] ?? file.name
+const topNameOf = ({ file, folders: [top] }: PlacedFile) =>
+  top === undefined ? nameOf(file) : folderNameOf(top)
+
+// As the server keeps it: some systems write accents apart.
+const nameOf = (file: File) => respellFileName(file.name, 'file')
+const folderNameOf = (name: string) => respellFileName(name, 'folder')
 
 const isReplaceable = (file: FileView | undefined) => file?.fileTp === 'BLOB' && file.x?.home === undefined
 
@@ -88,16 +93,16 @@ function nameFiles(
   const folderNames = new Map<string, string>()
   return files.map(({ file, folders: [top, ...below] }) => {
     if (top !== undefined) {
-      const folder = folderNames.get(top) ?? claim(top, used)
+      const folder = folderNames.get(top) ?? claim(folderNameOf(top), used)
       folderNames.set(top, folder)
-      return { file, name: file.name, parentId, folders: [folder, ...below] }
+      return { file, name: nameOf(file), parentId, folders: [folder, ...below.map(folderNameOf)] }
     }
-    const replaced = replaceable.get(file.name)
+    const replaced = replaceable.get(nameOf(file))
     // A second file of the name does not take the place of the first.
-    replaceable.delete(file.name)
+    replaceable.delete(nameOf(file))
     if (replaced && isReplaceable(replaced))
-      return { file, name: file.name, parentId, folders: [], replaces: replaced.fileId }
-    return { file, name: claim(file.name, used), parentId, folders: [] }
+      return { file, name: nameOf(file), parentId, folders: [], replaces: replaced.fileId }
+    return { file, name: claim(nameOf(file), used), parentId, folders: [] }
   })
 }
 

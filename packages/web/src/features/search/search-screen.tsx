@@ -1,4 +1,4 @@
-import { maxSearchWords, wordsOf } from '@kith/protocol'
+import { hasManyWords, maxSearchWords } from '@kith/protocol'
 import { useQuery } from '@tanstack/preact-query'
 import { useEffect, useId, useState } from 'preact/hooks'
 import { useSearchParams } from 'wouter-preact'
@@ -49,7 +49,7 @@ export function SearchScreen() {
         <Empty icon="search" title={t.start}>
           {t.startWhy}
         </Empty>
-      ) : wordsOf(asked).length > maxSearchWords ? (
+      ) : hasManyWords(asked) ? (
         <Empty icon="search" title={t.tooMany}>
           {t.tooManyWhy(maxSearchWords)}
         </Empty>

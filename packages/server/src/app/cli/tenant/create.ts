@@ -1,6 +1,6 @@
 import type { IdTag } from '@kith/protocol'
+import { acceptName } from '#lib/accept-name.ts'
 import { parseMailAddress } from '#lib/mail-address.ts'
-import { acceptName } from '#lib/visible-name.ts'
 import {
   type Command,
   type CommandInput,

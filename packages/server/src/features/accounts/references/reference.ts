@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { IdTag, ReferenceInfo, ReferenceType, RefId } from '@kith/protocol'
-import { acceptName } from '#lib/visible-name.ts'
+import { acceptName } from '#lib/accept-name.ts'
 
 /** A right bound to a secret id: a caller who knows the id may use it. */
 export interface Reference {

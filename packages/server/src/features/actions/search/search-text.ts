@@ -1,4 +1,4 @@
-import { isUnspacedWord, lettersOf, maxSearchWords, wordsOf } from '@kith/protocol'
+import { hasManyWords, isUnspacedWord, lettersOf, maxSearchWords, wordsOf } from '@kith/protocol'
 import { invalid } from '#lib/failure.ts'
 
 // The members of `content` that people read, of all types.
@@ -17,11 +17,11 @@ export function searchTextOf(content: Readonly<Record<string, unknown>> | undefi
   return [...new Set(words)].join(' ')
 }
 
-/** The words of a search; each finds words that begin with it. `E-VALIDATION` for more than ten, before those of scripts
- * without spaces are taken apart. */
+/** The words of a search; each finds words that begin with it. `E-VALIDATION` for more than ten, where a run of scripts
+ * without spaces is one. */
 export function searchWords(search: string): string[] {
+  if (hasManyWords(search)) throw invalid('/query/search', `has more than ${maxSearchWords} words`)
   const words = wordsOf(search)
-  if (words.length > maxSearchWords) throw invalid('/query/search', `has more than ${maxSearchWords} words`)
   return [...new Set(words.flatMap((word) => (isUnspacedWord(word) ? pairsOf(lettersOf(word)) : cut(word))))]
 }
 

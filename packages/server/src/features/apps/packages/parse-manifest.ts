@@ -1,7 +1,6 @@
-import { AppManifest, readJson, type ValidationIssue } from '@kith/protocol'
+import { AppManifest, isVisibleName, isVisibleText, readJson, type ValidationIssue } from '@kith/protocol'
 import { Compile } from 'typebox/compile'
 import { issueOf } from '#lib/schema-issues.ts'
-import { isVisibleName, isVisibleText } from '#lib/visible-name.ts'
 import { ambiguousMember } from './member-names.ts'
 import { manifestFault } from './package-fault.ts'
 

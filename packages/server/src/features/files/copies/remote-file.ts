@@ -1,4 +1,4 @@
-import { FileDescriptor, type FileId, type IdTag } from '@kith/protocol'
+import { FileDescriptor, type FileId, type IdTag, respellFileName } from '@kith/protocol'
 import { Compile } from 'typebox/compile'
 import type { BlobHash, BlobStore, StagedBlob } from '#infra/blobs/index.ts'
 import type { TenantId } from '#infra/db/index.ts'
@@ -6,7 +6,7 @@ import { type Egress, EgressError } from '#infra/egress/index.ts'
 import { JobVerdict } from '#infra/jobs/index.ts'
 import { typeWithoutBytes } from '#infra/media/index.ts'
 import { Failure } from '#lib/failure.ts'
-import { blobFileId, type Commitment, respeltFileName } from '../file.ts'
+import { blobFileId, type Commitment } from '../file.ts'
 
 export interface RemoteDeps {
   readonly blobs: Pick<BlobStore, 'stage'>
@@ -88,7 +88,7 @@ function readDescriptor(body: Uint8Array, fileId: FileId): CheckedDescriptor | u
   const hash = Buffer.from(sha256, 'base64url').toString('hex') as BlobHash
   // Another server's words must meet the rules that ours do.
   const contentType = typeWithoutBytes(data.contentType)
-  return { contentType, fileName: respeltFileName(fileName, fileId), size, content: { hash, salt } }
+  return { contentType, fileName: respellFileName(fileName, fileId), size, content: { hash, salt } }
 }
 
 /** A page of a proxy says nothing of the file. */

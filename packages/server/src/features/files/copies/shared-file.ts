@@ -1,10 +1,10 @@
-import { type FileId, fileTypeOf, type IdTag, parseFileId } from '@kith/protocol'
+import { type FileId, fileTypeOf, type IdTag, parseFileId, respellFileName } from '@kith/protocol'
 import type { Reader, Writer } from '#infra/db/index.ts'
 import type { Jobs } from '#infra/jobs/index.ts'
 import { typeWithoutBytes } from '#infra/media/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
 import type { FileEmitter } from '../events.ts'
-import { type NewFile, respeltFileName } from '../file.ts'
+import type { NewFile } from '../file.ts'
 import { fetchFileJob, fetchKeyOf } from '../file-jobs.ts'
 import { findFile, insertFile } from '../file-store.ts'
 import { releaseChildren } from '../folders/file-tree-store.ts'
@@ -76,7 +76,7 @@ function describe({ clock }: SharedFileDeps, shared: SharedFile): NewFile {
     ownerTag,
     isCopy: true,
     preset: 'default',
-    fileName: respeltFileName(fileName ?? '', fileId),
+    fileName: respellFileName(fileName ?? '', fileId),
     contentType,
     size: 0,
     content: undefined,

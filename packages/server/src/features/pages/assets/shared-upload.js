@@ -42,13 +42,23 @@ function take(files) {
   const { folderId, names } = context.placeOf()
   const sorted = files.toSorted((a, b) => rank(a) - rank(b) || a.size - b.size)
   for (const file of sorted) {
-    const name = freeName(file.name, names)
+    const name = freeName(keptName(file.name), names)
     names.add(name)
     const job = { file, name, folderId, state: 'waiting', uploadId: undefined, line: undefined }
     jobs.add(job)
     element('uploads').append(lineFor(job))
   }
   pump()
+}
+
+/** As the server keeps it: some systems write accents apart, and no name turns its direction. */
+function keptName(name) {
+  return (
+    name
+      .normalize('NFC')
+      .replaceAll(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, '')
+      .trim() || 'file'
+  )
 }
 
 function freeName(name, taken) {
