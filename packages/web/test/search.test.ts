@@ -39,6 +39,16 @@ withChromium('the search', (launch) => {
     await expect.poll(() => page.getByRole('searchbox').inputValue()).toBe(ben)
   })
 
+  test('says how many words a search takes', async () => {
+    const path = '/search?q=a+b+c+d+e+f+g+h+i+j'
+    const { page, faults } = await openApp(browser, town.server, { idTag: anna, path })
+    await page.getByRole('heading', { name: 'Nothing found' }).waitFor()
+    await page.getByRole('searchbox').fill('a b c d e f g h i j k')
+    await page.getByRole('heading', { name: 'Too many words' }).waitFor()
+    await page.getByText('A search takes at most 10 words.').waitFor()
+    expect(faults).toEqual([])
+  })
+
   test('says so where nothing is found, in German as well, and shows markup as text', async () => {
     const q = '<img src=x onerror=alert(1)>'
     const path = `/search?q=${encodeURIComponent(q)}`

@@ -10,6 +10,9 @@ test.each<[string, TextPart[]]>([
   ['to bob@a.de', [{ kind: 'link', text: 'bob@a.de', href: 'mailto:bob@a.de' }]],
   ['hi @anna.example.com!', [{ kind: 'mention', text: '@anna.example.com', idTag: 'anna.example.com' }]],
   ['@müller.de', [{ kind: 'mention', text: '@müller.de', idTag: 'xn--mller-kva.de' }]],
+  ['@anna.example.comさん', [{ kind: 'mention', text: '@anna.example.com', idTag: 'anna.example.com' }]],
+  ['#हिन्दी में', [{ kind: 'tag', text: '#हिन्दी', tag: 'हिन्दी' }]],
+  ['#Donau\u00addampf', [{ kind: 'tag', text: '#Donau\u00addampf', tag: 'Donaudampf' }]],
   ['a #garden party', [{ kind: 'tag', text: '#garden', tag: 'garden' }]],
   ['https://a.de/#part', [{ kind: 'link', text: 'https://a.de/#part', href: 'https://a.de/#part' }]],
 ])('finds what is linked in "%s"', (text, parts) => {

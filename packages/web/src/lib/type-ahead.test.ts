@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createTypeAhead } from './type-ahead.ts'
 
-const names = ['Äpfel', 'Bread', 'bee', 'Birds of a year', 'zoo']
+const names = ['Äpfel', 'Bread', 'bee', 'Birds of a year', 'zoo', 'कमल', 'किताब', 'Ørsted']
 
 function typing(...keys: readonly (readonly [key: string, nowMs: number])[]) {
   const typeAhead = createTypeAhead()
@@ -16,6 +16,8 @@ function typing(...keys: readonly (readonly [key: string, nowMs: number])[]) {
 test('letters find the name that begins with them, whatever their case and accents', () => {
   expect(typing(['z', 0])).toEqual([4])
   expect(typing(['a', 0])).toEqual([0])
+  expect(typing(['o', 0])).toEqual([7])
+  expect(typing(['क', 0], ['ि', 100])).toEqual([5, 6])
   expect(typing(['b', 0], ['e', 100])).toEqual([1, 2])
   expect(typing(['b', 0], ['i', 100], ['r', 200], ['d', 300], ['s', 400], [' ', 500])).toEqual([
     1, 3, 3, 3, 3, 3,

@@ -41,6 +41,15 @@ test('an id has 24 characters that are hard to guess', () => {
 })
 
 eachDialect('a reference', (open) => {
+  test('has a label that is seen, composed and without blanks around it', async () => {
+    const { site, token } = await start(await openSignInSite(open))
+    const labelled = async (description: string) => (await create(site, token, { description })).json
+    expect((await labelled('  For Zoe\u0308 ')).data.description).toBe('For Zoë')
+    expect((await labelled(' ')).data.description).toBeUndefined()
+    for (const description of ['\u200b', 'gpj.\u202eexe', 'a\nb'])
+      expect((await labelled(description)).error?.details.issues[0].path).toBe('/description')
+  })
+
   test('is made, listed, read and deleted by its maker', async () => {
     const { site, token } = await start(await openSignInSite(open))
     const made = await create(site, token, {
