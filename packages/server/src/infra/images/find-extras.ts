@@ -1,7 +1,8 @@
+import { hasAvifExtras } from './find-avif-extras.ts'
 import { PictureFile } from './picture-file.ts'
 
 /** Does a file hold more than its picture and what is needed to show it: comments, text, what programs add, anything behind
- * its end? What cannot be told counts as more. AVIF keeps such things in items, of which its decoder tells. */
+ * its end? What cannot be told counts as more. */
 export async function hasExtras(path: string, format: string): Promise<boolean> {
   const find = finders[format]
   await using file = find && (await PictureFile.open(path))
@@ -14,6 +15,7 @@ const finders: Readonly<Record<string, (file: PictureFile) => Promise<boolean>>>
   png: hasPngExtras,
   gif: hasGifExtras,
   webp: hasWebpExtras,
+  avif: hasAvifExtras,
 }
 
 // Frames, tables and scans (ISO/IEC 10918-1, table B.1).
@@ -69,9 +71,27 @@ function markerIn(piece: Buffer): number | undefined {
   return undefined
 }
 
-// What is drawn, and how its colours are meant (W3C PNG, table 11.1).
-const pngChunks = new Set(
-  'IHDR PLTE IDAT tRNS cHRM gAMA iCCP sBIT sRGB cICP mDCV cLLI bKGD hIST pHYs sPLT acTL fcTL fdAT'.split(' '),
+// What is drawn, and how its colours are meant (W3C PNG, chapter 11), with the most bytes of each.
+const pngChunks: ReadonlyMap<string, number> = new Map(
+  Object.entries({
+    IHDR: 13,
+    PLTE: 768,
+    IDAT: Number.POSITIVE_INFINITY,
+    tRNS: 256,
+    cHRM: 32,
+    gAMA: 4,
+    iCCP: Number.POSITIVE_INFINITY,
+    sBIT: 4,
+    sRGB: 1,
+    cICP: 4,
+    mDCV: 24,
+    cLLI: 8,
+    bKGD: 6,
+    pHYs: 9,
+    acTL: 8,
+    fcTL: 26,
+    fdAT: Number.POSITIVE_INFINITY,
+  }),
 )
 
 async function hasPngExtras(file: PictureFile): Promise<boolean> {
@@ -80,9 +100,10 @@ async function hasPngExtras(file: PictureFile): Promise<boolean> {
     const head = await file.read(at, 8)
     if (head.length < 8) return true
     const name = head.toString('latin1', 4, 8)
-    at += 12 + head.readUInt32BE(0)
-    if (name === 'IEND') return at !== file.size
-    if (!pngChunks.has(name)) return true
+    const length = head.readUInt32BE(0)
+    at += 12 + length
+    if (name === 'IEND') return length > 0 || at !== file.size
+    if (length > (pngChunks.get(name) ?? -1)) return true
   }
 }
 
@@ -93,10 +114,11 @@ async function hasGifExtras(file: PictureFile): Promise<boolean> {
   if (screen.length < 13) return true
   let at = 13 + colourTableBytes(screen[10])
   for (;;) {
-    const head = await file.read(at, 14)
+    const head = await file.read(at, 19)
     if (head[0] === 0x3b) return at + 1 < file.size
+    const control = controlBytes(head)
     if (head[0] === 0x2c && head.length > 9) at = await endOfBlocks(file, at + 11 + colourTableBytes(head[9]))
-    else if (head[0] === 0x21 && isPlainGifExtension(head)) at = await endOfBlocks(file, at + 2)
+    else if (control > 0) at += control
     else return true
   }
 }
@@ -105,9 +127,13 @@ function colourTableBytes(flags = 0): number {
   return flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0
 }
 
-/** How a frame is shown, and how often all of them. */
-function isPlainGifExtension(head: Buffer): boolean {
-  return head[1] === 0xf9 || (head[1] === 0xff && gifLoops.has(head.toString('latin1', 3, 14)))
+/** The length of an extension that tells how a frame is shown, or how often all of them; 0 of any other. */
+function controlBytes(head: Buffer): number {
+  const [start, label, length] = head
+  if (start !== 0x21) return 0
+  if (label === 0xf9) return length === 4 && head[7] === 0 ? 8 : 0
+  const isLoop = label === 0xff && gifLoops.has(head.toString('latin1', 3, 14))
+  return isLoop && length === 11 && head[14] === 3 && head[18] === 0 ? 19 : 0
 }
 
 async function endOfBlocks(file: PictureFile, start: number): Promise<number> {
@@ -119,7 +145,17 @@ async function endOfBlocks(file: PictureFile, start: number): Promise<number> {
   }
 }
 
-const webpChunks = new Set(['VP8 ', 'VP8L', 'VP8X', 'ALPH', 'ANIM', 'ANMF', 'ICCP'])
+const webpChunks: ReadonlyMap<string, number> = new Map(
+  Object.entries({
+    'VP8 ': Number.POSITIVE_INFINITY,
+    VP8L: Number.POSITIVE_INFINITY,
+    VP8X: 10,
+    ALPH: Number.POSITIVE_INFINITY,
+    ANIM: 6,
+    ANMF: Number.POSITIVE_INFINITY,
+    ICCP: Number.POSITIVE_INFINITY,
+  }),
+)
 
 async function hasWebpExtras(file: PictureFile): Promise<boolean> {
   const riff = await file.read(0, 12)
@@ -133,8 +169,8 @@ async function hasOtherChunks(file: PictureFile, start: number, end: number): Pr
     const head = await file.read(at, 8)
     if (head.length < 8) return true
     const name = head.toString('latin1', 0, 4)
-    if (!webpChunks.has(name)) return true
     const length = head.readUInt32LE(4)
+    if (length > (webpChunks.get(name) ?? -1)) return true
     const next = at + 8 + length + (length % 2)
     // A frame has 16 bytes about itself, and then chunks of its own.
     if (name === 'ANMF' && (await hasOtherChunks(file, at + 24, Math.min(next, end)))) return true

@@ -1,4 +1,4 @@
-import { readFile, rm, stat } from 'node:fs/promises'
+import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import sharp from 'sharp'
 import { thumbHashToRGBA } from 'thumbhash'
@@ -77,31 +77,6 @@ test('a small picture that tells more than it shows has a variant of its size th
   expect([largest?.variant, width, exif]).toEqual(['hd', 400, undefined])
   const silent = await desk.made('still.webp')
   expect(silent.outputs.map(({ variant }) => variant)).not.toContain('hd')
-})
-
-test('no comment, text or trailer of an original is in a variant, and small ones have one of their size', async () => {
-  const secret = 'a secret note'
-  const plain = sharp({ create: { width: 300, height: 200, channels: 3, background: '#c04080' } })
-  const comment = Buffer.concat([Buffer.from([0xff, 0xfe, 0, secret.length + 2]), Buffer.from(secret)])
-  const jpeg = await plain.clone().jpeg().toBuffer()
-  const moving = await readFile(join(pictures, 'animated.gif'))
-  const originals = {
-    'comment.jpg': Buffer.concat([jpeg.subarray(0, 2), comment, jpeg.subarray(2)]),
-    'trailer.png': Buffer.concat([await plain.clone().png().toBuffer(), Buffer.from(secret)]),
-    'trailer.webp': Buffer.concat([await plain.clone().webp().toBuffer(), Buffer.from(secret)]),
-    'comment.gif': Buffer.concat([
-      moving.subarray(0, -1),
-      Buffer.from([0x21, 0xfe, secret.length]),
-      Buffer.from(`${secret}\0;`),
-    ]),
-  }
-  for (const [name, bytes] of Object.entries(originals)) {
-    expect([name, bytes.includes(secret)]).toEqual([name, true])
-    const { original, outputs } = await desk.made(await desk.original(name, bytes))
-    const [largest] = outputs
-    expect([name, largest?.variant, largest?.width]).toEqual([name, 'hd', original.width])
-    for (const { path } of outputs) expect((await readFile(path)).includes(secret)).toBe(false)
-  }
 })
 
 describe('TIFF', () => {
