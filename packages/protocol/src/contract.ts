@@ -31,9 +31,8 @@ export type TenantFeature = 'idp'
 export type RequestBody =
   | { readonly kind: 'json'; readonly schema: TSchema; readonly optional?: true }
   /** Raw bytes of any content type, or a multipart form whose part `file` holds them; of `mediaType` alone where it
-   * stands. JSON is refused as raw bytes, with 415, or with 400 where the path parameter
-   * `jsonName` does not end in `.json`. */
-  | { readonly kind: 'bytes'; readonly mediaType?: string; readonly jsonName?: string }
+   * stands. JSON is refused as raw bytes, with 415, or with 400 where `isJsonInvalid` is set. */
+  | { readonly kind: 'bytes'; readonly mediaType?: string; readonly isJsonInvalid?: true }
   /** A compact JWS as text (`application/jwt`), or JSON `{token}`, where another may stand beside it under this name. */
   | { readonly kind: 'jwt'; readonly beside?: string }
 

@@ -5,6 +5,7 @@ export type Decoding =
   | 'profileName'
   | 'domainName'
   | 'timestamp'
+  | 'worldTime'
   | 'commaList'
   | 'fileId'
   | 'variantId'

@@ -13,6 +13,9 @@ describe('JSON from outside', () => {
     ],
     ['with characters of two halves', '"\\ud83d\\ude00 \\uD83D\\uDE00"'],
     ['of one number', '1'],
+    ['of the largest number', '1.7976931348623157e308'],
+    ['of numbers near nothing', '[1e-400, 0e999, 1e+2]'],
+    ['with what only looks like a large number', '{"1e400":"1e400"}'],
   ])('%s is read', (_, text) => {
     expect(readJson(bytes(text))).toEqual({ value: JSON.parse(text) })
   })
@@ -25,6 +28,10 @@ describe('JSON from outside', () => {
     ['with half a character in a text', bytes('["\\ud800"]'), 'surrogate'],
     ['with halves in the wrong order', bytes('["\\uDC00\\uD800"]'), 'surrogate'],
     ['with half a character in a name', bytes('{"\\uDfff":1}'), 'surrogate'],
+    ['with a number that is too large', bytes('{"a":[1e400]}'), 'number'],
+    ['with one that is too small', bytes('[-1E+309]'), 'number'],
+    ['with one of many digits', bytes(`[${'9'.repeat(309)}]`), 'number'],
+    ['with one of many digits and a small exponent', bytes(`[${'9'.repeat(300)}.5e9]`), 'number'],
     ['of bytes that are no UTF-8', new Uint8Array([0x22, 0xff, 0x22]), 'encoding'],
     ['after a byte order mark', bytes('\ufeff{}'), 'syntax'],
     ['that is cut short', bytes('{"a":'), 'syntax'],

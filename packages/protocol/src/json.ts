@@ -2,15 +2,15 @@
 export const maxJsonDepth = 64
 
 /** Why bytes are no JSON that is taken from outside. */
-export type JsonProblem = 'encoding' | 'depth' | 'syntax' | TextProblem
+export type JsonProblem = 'encoding' | 'depth' | 'syntax' | ValueProblem
 
-type TextProblem = 'nul' | 'surrogate'
+type ValueProblem = 'nul' | 'surrogate' | 'number'
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** Reads JSON from outside: UTF-8, nested at most `maxJsonDepth` levels, without the character U+0000, which nothing a
- * person writes contains and not every database can store, and without halves of characters, which all become the same
- * one where bytes are made of them. */
+ * person writes contains and not every database can store, without halves of characters, which all become the same
+ * one where bytes are made of them, and without numbers that no double holds, which would be written as `null`. */
 export function readJson(
   bytes: Uint8Array,
   parse: (text: string) => unknown = JSON.parse,
@@ -63,11 +63,13 @@ function isEscaped(bytes: Uint8Array, at: number): boolean {
   return backslashes % 2 === 1
 }
 
-// Both come by escapes alone: the bytes are good UTF-8, and JSON takes no bare control characters.
-const mayHoldProblems = /\\u(?:0000|d[89a-f])/i
+// Of text both come by escapes alone: the bytes are good UTF-8, and JSON takes no bare control characters. Too large is
+// what has an exponent or more than 308 digits.
+const mayHoldProblems = /\\u(?:0000|d[89a-f])|\de\+?\d|\d{309}/i
 
-function problemIn(value: unknown): TextProblem | undefined {
+function problemIn(value: unknown): ValueProblem | undefined {
   if (typeof value === 'string') return problemOf(value)
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : 'number'
   if (typeof value !== 'object' || value === null) return undefined
   for (const [name, member] of Object.entries(value)) {
     const problem = problemOf(name) ?? problemIn(member)
@@ -76,7 +78,7 @@ function problemIn(value: unknown): TextProblem | undefined {
   return undefined
 }
 
-function problemOf(text: string): TextProblem | undefined {
+function problemOf(text: string): ValueProblem | undefined {
   if (text.includes('\0')) return 'nul'
   return text.isWellFormed() ? undefined : 'surrogate'
 }

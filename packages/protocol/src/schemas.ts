@@ -38,6 +38,15 @@ export const TimestampInput = Decoded<UnixSeconds, UnixSeconds | string | Date>(
   examples: ['2026-01-31T12:00:00Z', 1769860800],
 })
 
+/** Input: the same for a moment of the world, which may be before 1970. */
+export const WorldTimeInput = Decoded<UnixSeconds, UnixSeconds | string | Date>({
+  anyOf: [{ type: 'integer' }, { type: 'string' }],
+  [decodeKeyword]: 'worldTime' satisfies Decoding,
+  description:
+    'ISO 8601 with a zone, or Unix seconds (milliseconds are refused), from the year 1 on; negative before 1970',
+  examples: ['1954-07-04T15:30:00Z', -488968200],
+})
+
 // Text that has not the form of an id is answered like an unknown id, so these never fail as invalid.
 /* @__NO_SIDE_EFFECTS__ */
 function IdParam<Id extends string>(decoding: Decoding, description: string, example: string) {

@@ -1,8 +1,34 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseTimestamp, toIso } from './index.ts'
+import { parseTimestamp, parseWorldTime, toIso } from './index.ts'
 
 const firstMilliseconds = 100_000_000_000
+
+describe('parseWorldTime', () => {
+  test.each([
+    ['1969-12-31T23:59:59Z', -1],
+    ['1954-07-04T15:30:00Z', -488_968_200],
+    ['1954-07-04T17:30:00.75+02:00', -488_968_200],
+    ['0001-01-01T00:00:00Z', -62_135_596_800],
+    ['-1', -1],
+    [-488_968_200, -488_968_200],
+    [-0.5, -1],
+    ['1769860800', 1_769_860_800],
+  ])('takes %j', (input, seconds) => {
+    expect(parseWorldTime(input)).toBe(seconds)
+  })
+
+  test.each([
+    ['the year 0', '0000-12-31T23:59:59Z'],
+    ['a moment that is in the year 0 in UTC', '0001-01-01T00:00:00+01:00'],
+    ['a number before the year 1', -62_135_596_801],
+    ['milliseconds', firstMilliseconds],
+    ['minus infinity', Number.NEGATIVE_INFINITY],
+    ['two signs', '--1'],
+  ])('refuses %s', (_, input) => {
+    expect(parseWorldTime(input)).toBeUndefined()
+  })
+})
 
 describe('parseTimestamp', () => {
   test.each([
@@ -15,6 +41,11 @@ describe('parseTimestamp', () => {
     ['2026-01-31T04:30:00-07:30', 1_769_860_800],
     ['2024-02-29T00:00:00Z', 1_709_164_800],
     ['1970-01-01T00:00:00Z', 0],
+    ['2026-01-31t12:00:00z', 1_769_860_800],
+    ['2026-01-31t13:00:00.5+01:00', 1_769_860_800],
+    ['2016-12-31T23:59:60Z', 1_483_228_800],
+    ['2017-01-01T00:59:60.9+01:00', 1_483_228_800],
+    ['2016-12-31T15:59:60-08:00', 1_483_228_800],
     ['1769860800', 1_769_860_800],
     [1_769_860_800, 1_769_860_800],
     [0, 0],
@@ -34,6 +65,8 @@ describe('parseTimestamp', () => {
     ['month 13', '2026-13-01T00:00:00Z'],
     ['month 0', '2026-00-01T00:00:00Z'],
     ['day 0', '2026-01-00T00:00:00Z'],
+    ['second 61', '2016-12-31T23:59:61Z'],
+    ['minute 60', '2026-01-01T12:60:00Z'],
     ['hour 25', '2026-01-01T25:00:00Z'],
     ['a zone beyond a day', '2026-01-01T00:00:00+25:00'],
     ['years before 1970', '1969-12-31T23:59:59Z'],

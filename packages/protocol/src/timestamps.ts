@@ -1,25 +1,42 @@
 /** Seconds since 1970-01-01T00:00:00Z. */
 export type UnixSeconds = number
 
-const isoWithZone = /^(\d{4})-(\d\d)-(\d\d)T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)$/
-const wholeNumber = /^\d{1,15}$/
+const isoWithZone = /^(\d{4})-(\d\d)-(\d\d)T\d\d:\d\d(?::(\d\d)(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)$/
+const wholeNumber = /^-?\d{1,15}$/
 
 /** The largest number that is taken for Unix seconds, in the year 5138; a larger one is milliseconds. */
 export const maxTimestamp = 99_999_999_999
 
-/** Parses a timestamp as the protocol takes it anywhere: ISO 8601 with a zone, or Unix seconds.
+/** The first second of the year 1, which databases and ISO 8601 both tell with four digits. */
+export const minWorldTime = -62_135_596_800
+
+/** Parses a timestamp as the protocol takes it anywhere: ISO 8601 with a zone, or Unix seconds, from 1970 on.
  * Milliseconds are refused (docs/protocol/conventions.md, Times). */
 export function parseTimestamp(input: unknown): UnixSeconds | undefined {
-  if (typeof input === 'number') {
-    return Number.isFinite(input) && input >= 0 && input < maxTimestamp + 1 ? Math.floor(input) : undefined
-  }
+  const seconds = parseWorldTime(input)
+  return seconds === undefined || seconds < 0 ? undefined : seconds
+}
+
+/** The same for a moment of the world, such as when a picture was taken: from the year 1 on. */
+export function parseWorldTime(input: unknown): UnixSeconds | undefined {
+  const seconds = secondsOf(input)
+  return seconds !== undefined && seconds >= minWorldTime ? seconds : undefined
+}
+
+function secondsOf(input: unknown): UnixSeconds | undefined {
+  if (typeof input === 'number')
+    return Number.isFinite(input) && input < maxTimestamp + 1 ? Math.floor(input) : undefined
   if (typeof input !== 'string') return undefined
-  if (wholeNumber.test(input)) return parseTimestamp(Number(input))
-  const parts = isoWithZone.exec(input)
+  if (wholeNumber.test(input)) return secondsOf(Number(input))
+  // RFC 3339 takes `t` and `z` too.
+  const text = input.toUpperCase()
+  const parts = isoWithZone.exec(text)
   // Date.parse takes 30 February for 2 March.
   if (!parts || Number(parts[3]) > daysInMonth(Number(parts[1]), Number(parts[2]))) return undefined
-  const ms = Date.parse(input)
-  return Number.isNaN(ms) || ms < 0 ? undefined : Math.floor(ms / 1000)
+  // A leap second, which Unix time counts as the second after it.
+  const isLeap = parts[4] === '60'
+  const ms = Date.parse(isLeap ? text.replace(/:60/, ':59') : text)
+  return Number.isNaN(ms) ? undefined : Math.floor(ms / 1000) + (isLeap ? 1 : 0)
 }
 
 function daysInMonth(year: number, month: number): number {

@@ -177,7 +177,7 @@ export const getAppAsset = contract({
     'access-control-allow-origin': '*',
     'cross-origin-resource-policy': 'cross-origin',
   },
-  errors: ['E-FILE-NOTFOUND', 'E-RANGE', 'E-UNAVAILABLE'],
+  errors: ['E-FILE-NOTFOUND', 'E-PRECONDITION', 'E-RANGE', 'E-UNAVAILABLE'],
 })
 
 export const appContracts = [

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { contract } from '../contract.ts'
 import { fileTypes } from '../ids.ts'
-import { CommaList, filteredPageQuery, sortDirection, TimestampInput, Words } from '../schemas.ts'
+import { CommaList, filteredPageQuery, sortDirection, Words, WorldTimeInput } from '../schemas.ts'
 import { FileView, fileStatuses } from './files.ts'
 
 const tag = 'Files'
@@ -15,8 +15,8 @@ export type FileOrigin = (typeof fileOrigins)[number]
 
 // A picture without a time of its own stands in a grid where it was uploaded.
 const takenTime = (description: string) => ({
-  ...TimestampInput,
-  description: `${description}: compared to \`takenAt\`, and to \`createdAt\` of files without it. ISO 8601 with a zone, or Unix seconds`,
+  ...WorldTimeInput,
+  description: `${description}: compared to \`takenAt\`, and to \`createdAt\` of files without it. ISO 8601 with a zone, or Unix seconds, from the year 1 on`,
 })
 
 const fileFilter = {

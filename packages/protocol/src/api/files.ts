@@ -6,10 +6,10 @@ import {
   FileIdParam,
   IsoTime,
   Nullable,
-  TimestampInput,
   UnixTime,
   VariantIdParam,
   Words,
+  WorldTimeInput,
 } from '../schemas.ts'
 import { Visibility } from './action-shapes.ts'
 import { pictureMembers } from './picture-shapes.ts'
@@ -60,7 +60,7 @@ export const FileView = Type.Object({
   takenAt: Type.Optional(
     Type.Integer({
       description:
-        'When the picture was taken, Unix seconds, by its EXIF data: in the time zone that the camera noted, else in UTC',
+        'When the picture was taken, Unix seconds (negative before 1970), by its EXIF data: in the time zone that the camera noted, else in UTC',
     }),
   ),
   userData: Type.Optional(FileUserData),
@@ -138,7 +138,7 @@ export const uploadFile = contract({
     fileName: Type.String({ minLength: 1, maxLength: 1024, description: 'The name of the new file' }),
   }),
   query: Type.Object({
-    createdAt: Type.Optional(TimestampInput),
+    createdAt: Type.Optional(WorldTimeInput),
     tags: Type.Optional(CommaList()),
     parentId: Type.Optional(Type.String({ description: 'The folder to put it into' })),
     visibility: Type.Optional(
@@ -152,20 +152,32 @@ export const uploadFile = contract({
     ),
   }),
   queryAliases: { created_at: 'createdAt' },
-  body: { kind: 'bytes', jsonName: 'fileName' },
+  body: { kind: 'bytes', isJsonInvalid: true },
   reply: { kind: 'data', status: 201, schema: CreatedFile },
   errors: ['E-TOOLARGE', 'E-QUOTA', 'E-FILE-NOTFOUND', 'E-STATE', 'E-UNAVAILABLE'],
 })
 
-// The last two are a browser's: they tell a script, which could not follow a redirect, from an `<img>`.
-/** The headers with which a part of the bytes is asked for, or only what the client does not have (RFC 9110). */
-export const byteConditions = {
-  range: Type.Optional(Type.String({ description: 'One range of bytes (RFC 9110, 14.2)' })),
+/** The headers with which an answer is asked for only where it is, or is not, what the client has (RFC 9110, 13.1). */
+export const preconditions = {
+  'if-match': Type.Optional(Type.String({ description: 'The `ETag` that is expected; 412 for another' })),
   'if-none-match': Type.Optional(
     Type.String({ description: 'The `ETag` that the client has; 304 when it is current' }),
   ),
+  'if-modified-since': Type.Optional(
+    Type.String({ description: '304 when it did not change since; counts without `If-None-Match`' }),
+  ),
+  'if-unmodified-since': Type.Optional(
+    Type.String({ description: '412 when it changed since; counts without `If-Match`' }),
+  ),
+}
+
+/** The same, and those with which a part of the bytes is asked for. */
+export const byteConditions = {
+  ...preconditions,
+  range: Type.Optional(Type.String({ description: 'One range of bytes, of GET alone (RFC 9110, 14.2)' })),
   'if-range': Type.Optional(Type.String({ description: 'The `ETag` for which `Range` counts' })),
 }
+// The last two are a browser's: they tell a script, which could not follow a redirect, from an `<img>`.
 const conditions = Type.Object({
   ...byteConditions,
   origin: Type.Optional(Type.String({ description: 'Set by browsers; such a request is not redirected' })),
@@ -190,7 +202,7 @@ export const downloadFile = contract({
   }),
   headers: conditions,
   reply: { kind: 'bytes', status: 200, redirects: true },
-  errors: ['E-FILE-NOTFOUND', 'E-RANGE', 'E-UNAVAILABLE'],
+  errors: ['E-FILE-NOTFOUND', 'E-PRECONDITION', 'E-RANGE', 'E-UNAVAILABLE'],
 })
 
 export const downloadVariant = contract({
@@ -208,7 +220,7 @@ export const downloadVariant = contract({
   query: Type.Object({ download: Type.Optional(Type.String({ description: '`1` forces an attachment' })) }),
   headers: conditions,
   reply: { kind: 'bytes', status: 200, redirects: true },
-  errors: ['E-FILE-NOTFOUND', 'E-RANGE', 'E-UNAVAILABLE'],
+  errors: ['E-FILE-NOTFOUND', 'E-PRECONDITION', 'E-RANGE', 'E-UNAVAILABLE'],
 })
 
 export const downloadFolder = contract({

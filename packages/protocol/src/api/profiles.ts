@@ -13,6 +13,7 @@ import {
   UnixTime,
   Words,
 } from '../schemas.ts'
+import { preconditions } from './files.ts'
 
 const tag = 'Profiles'
 
@@ -158,7 +159,7 @@ export const getProfile = contract({
   scope: 'read:profile',
   params: Type.Object({ idTag: ProfileParam }),
   reply: { kind: 'data', status: 200, schema: Profile },
-  errors: ['E-PROFILE-NOTFOUND', 'E-UNAVAILABLE'],
+  errors: ['E-PRECONDITION', 'E-PROFILE-NOTFOUND', 'E-UNAVAILABLE'],
 })
 
 const pictureParts = {
@@ -178,13 +179,9 @@ const pictureParts = {
       }),
     ),
   }),
-  headers: Type.Object({
-    'if-none-match': Type.Optional(
-      Type.String({ description: 'The `ETag` of the picture that is there already' }),
-    ),
-  }),
+  headers: Type.Object(preconditions),
   reply: { kind: 'bytes', status: 200 },
-  errors: ['E-PROFILE-NOTFOUND', 'E-FILE-NOTFOUND', 'E-UNAVAILABLE'],
+  errors: ['E-PROFILE-NOTFOUND', 'E-FILE-NOTFOUND', 'E-PRECONDITION', 'E-UNAVAILABLE'],
 } as const
 
 export const getProfileImage = contract({
@@ -308,7 +305,7 @@ export const getIdentityDocument = contract({
     idTag: Type.Optional(IdTagOf('Whose document; the tenant’s of the host when absent')),
   }),
   reply: { kind: 'data', status: 200, schema: IdentityDocument },
-  errors: ['E-PROFILE-NOTFOUND'],
+  errors: ['E-PROFILE-NOTFOUND', 'E-PRECONDITION'],
 })
 
 export const profileContracts = [

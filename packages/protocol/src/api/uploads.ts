@@ -16,6 +16,10 @@ const answerHeaders = {
   'tus-extension': 'creation,expiration,termination',
 }
 
+/** The headers of extensions that are not offered: `concatenation`, `creation-defer-length`, `checksum`. A client that sends
+ * one expects what would not happen. */
+export const unofferedTusHeaders = ['upload-concat', 'upload-defer-length', 'upload-checksum'] as const
+
 /** The state of a resumable upload; the headers of the answers, for tus clients, say the same. */
 export const UploadView = Type.Object({
   uploadId: Type.String(),
@@ -32,7 +36,14 @@ export type UploadView = Static<typeof UploadView>
 /** The version is optional in the schema alone: without it the answer is 412, as tus requires. */
 function tusHeaders<More extends TProperties>(more: More) {
   const version = Type.Optional(Type.String({ description: `Required: \`${tusVersion}\`` }))
-  return Type.Object({ 'tus-resumable': version, ...more })
+  const unoffered = Type.Optional(Type.String({ description: 'Of an extension that is not offered: 400' }))
+  return Type.Object({
+    'tus-resumable': version,
+    ...more,
+    'upload-concat': unoffered,
+    'upload-defer-length': unoffered,
+    'upload-checksum': unoffered,
+  })
 }
 
 const uploadParam = Type.Object({ uploadId: Type.String({ description: 'The id of an upload' }) })

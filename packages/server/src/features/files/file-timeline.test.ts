@@ -46,6 +46,30 @@ eachDialect('Files by when they were taken', (open) => {
       count,
     ])
 
+  test('may be older than 1970', async () => {
+    const lab = await openLab()
+    const times = [
+      '1970-01-01T00:00:00Z',
+      '1969-12-31T23:59:59Z',
+      '1954-07-04T15:30:00Z',
+      '1899-12-31T23:00:00Z',
+    ]
+    for (const iso of times) await put(lab, iso)
+    expect(await names(lab, '?sort=taken')).toEqual(times)
+    const { cursorPagination } = await get(lab, '/api/files?sort=taken&limit=2')
+    expect(await names(lab, `?sort=taken&limit=2&cursor=${cursorPagination.nextCursor}`)).toEqual(
+      times.slice(2),
+    )
+    expect(await months(lab)).toEqual([
+      ['1970-01', 1],
+      ['1969-12', 1],
+      ['1954-07', 1],
+      ['1899-12', 1],
+    ])
+    const year = '?takenAfter=1954-01-01T00:00:00Z&takenBefore=-473385600'
+    expect(await names(lab, year)).toEqual(['1954-07-04T15:30:00Z'])
+  })
+
   test('are listed, the newest first, and page by page', async () => {
     const lab = await openLab()
     const times = [

@@ -143,6 +143,7 @@ export const jsonColumns: Readonly<Record<string, Readonly<Record<string, JsonFo
 // In others no number is below zero.
 export const signedColumns: readonly string[] = [
   'crdt_documents.uncounted_bytes',
+  'files.created_at',
   'files.taken_at',
   // While it is being made.
   'rtdb_snapshots.stored_bytes',

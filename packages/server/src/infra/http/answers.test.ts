@@ -85,6 +85,16 @@ describe('a successful answer', () => {
     if (status === 304) expect(answer.text).toBe('')
   })
 
+  test.each([
+    ['"v1"', 200],
+    ['*', 200],
+    ['"v2"', 412],
+    ['W/"v1"', 412],
+  ])('with an entity tag is for If-Match: %s a %i', async (expected, status) => {
+    const { send } = await serving(answering(text, () => new Reshaped('x', { headers: { etag: '"v1"' } })))
+    expect((await send('/api/thing', { headers: { 'if-match': expected } })).status).toBe(status)
+  })
+
   test('contains only what its schema names', async () => {
     const reply = { kind: 'data', status: 200, schema: thing } as const
     const { send } = await serving(answering(reply, () => ({ name: 'n', passwordHash: 'secret' })))

@@ -93,6 +93,7 @@ describe('a JSON body', () => {
     ['not UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
     ['too deep', `{"a":${'['.repeat(70)}${']'.repeat(70)}}`],
     ['with U+0000 in a value', '{"a":{"b":["x\\u0000"]}}'],
+    ['with a number that is too large', '{"a":{"b":[1e400]}}'],
     ['with U+0000 in a name', '{"a\\u0000":1}'],
     ['with half a character', '{"a":"\\ud800"}'],
     ['missing', ''],

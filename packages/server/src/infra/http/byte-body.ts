@@ -12,21 +12,24 @@ const minBytesPerCheck = 3_000
 interface TakenBytes {
   /** Raw bytes of this type alone. */
   readonly only: string | undefined
-  /** Does the request name a JSON file? Undefined where it names none. */
-  readonly takesJson: boolean | undefined
+  /** JSON is refused with 400 instead of 415. */
+  readonly isJsonInvalid: boolean
 }
 
 /** The body of an upload as a stream: the raw bytes, or the part `file` of a multipart form. */
 export async function openByteBody(
   request: IncomingMessage,
   clock: Clock,
-  { only, takesJson }: TakenBytes,
+  { only, isJsonInvalid }: TakenBytes,
 ): Promise<ByteBody> {
   const mediaType = mediaTypeOf(request)
   if (only !== undefined && mediaType !== only) throw new Failure('E-MEDIATYPE')
-  if (mediaType === 'application/json' && hasBody(request) && !takesJson) {
-    if (takesJson === undefined) throw new Failure('E-MEDIATYPE')
-    throw invalid('', 'must be the bytes themselves, not JSON; a file whose name ends in .json may be JSON')
+  if (mediaType === 'application/json' && hasBody(request)) {
+    if (!isJsonInvalid) throw new Failure('E-MEDIATYPE')
+    throw invalid(
+      '/headers/content-type',
+      'must not be application/json: send a JSON file as application/octet-stream, in a form, or in pieces to /api/uploads',
+    )
   }
   assertPlainEncoding(request)
   cutWhenTooSlow(request, clock)

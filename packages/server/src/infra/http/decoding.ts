@@ -6,16 +6,18 @@ import {
   parseRefId,
   parseTimestamp,
   parseVariantId,
+  parseWorldTime,
 } from '@kith/protocol'
 
 /** Turns the text of an input into its value, or answers undefined when it has not the form. */
 export function decode(decoding: Decoding, input: unknown, words?: readonly string[]): unknown {
   if (decoding === 'timestamp') return parseTimestamp(input)
+  if (decoding === 'worldTime') return parseWorldTime(input)
   return typeof input === 'string' ? decodeText(decoding, input, words) : undefined
 }
 
 function decodeText(
-  decoding: Exclude<Decoding, 'timestamp'>,
+  decoding: Exclude<Decoding, 'timestamp' | 'worldTime'>,
   text: string,
   words?: readonly string[],
 ): unknown {
@@ -45,6 +47,7 @@ export function decodingFault(decoding: Decoding, words?: readonly string[]): st
     case 'idTag':
       return 'must be an identity: a DNS name of at least two labels'
     case 'timestamp':
+    case 'worldTime':
       return 'must be ISO 8601 with a zone, or Unix seconds (not milliseconds)'
     case 'commaList':
       return `must be a comma list of ${words?.join(', ') ?? 'words'}`

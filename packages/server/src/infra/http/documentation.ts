@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { type Contract, openApiDocument } from '@kith/protocol'
+import { hasCurrent } from '#lib/preconditions.ts'
 import type { WholeAnswer } from './answer.ts'
-import { hasCurrent } from './etag.ts'
 import type { RawRoute, RawVisit } from './raw-route.ts'
 
 interface DocumentationOptions {
@@ -24,7 +24,8 @@ export function documentationRoutes(options: DocumentationOptions): RawRoute[] {
       handle({ request }) {
         forms ??= documentForms(options)
         const document = forms[takesGzip(request) ? 'gzip' : 'identity']
-        return hasCurrent(request, document.headers?.etag) ? unchanged(document) : document
+        const { etag = '' } = document.headers ?? {}
+        return hasCurrent(request.headers, { etag }) ? unchanged(document) : document
       },
     },
     {

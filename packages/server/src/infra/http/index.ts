@@ -19,7 +19,6 @@ export {
 } from './create-http-server.ts'
 export { documentationRoutes } from './documentation.ts'
 export * from './endpoint.ts'
-export { hasCurrent } from './etag.ts'
 export type { Gateway, GatewayPassage, GatewayVisit } from './gateway.ts'
 export { listen } from './listen.ts'
 export { type Peer, rateKeyOf } from './peer.ts'

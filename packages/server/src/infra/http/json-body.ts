@@ -93,6 +93,7 @@ const problems: Record<JsonProblem, string> = {
   syntax: 'is not valid JSON',
   nul: 'must not contain the character U+0000',
   surrogate: 'must not contain halves of characters (lone surrogates)',
+  number: 'must not contain a number that is too large',
 }
 
 function parseJson(bytes: Buffer): unknown {

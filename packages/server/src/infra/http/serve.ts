@@ -1,13 +1,13 @@
 import type { Contract } from '@kith/protocol'
 import type { Bag } from '#lib/bag.ts'
 import { Failure, invalid } from '#lib/failure.ts'
+import { hasCurrent } from '#lib/preconditions.ts'
 import { type AnswerSite, answerBytes, answerFailure, answerJson, answerWhole } from './answer.ts'
 import { bearerOf } from './bearer.ts'
 import type { BodyBudget } from './body-budget.ts'
 import { browserRequestOf } from './browser-request.ts'
 import { openByteBody } from './byte-body.ts'
 import { type Answer, type ByteReply, type Call, Reshaped } from './endpoint.ts'
-import { hasCurrent } from './etag.ts'
 import { askForBody, askForBodyWhenRead, type Exchange } from './exchange.ts'
 import { readJson, readTokens } from './json-body.ts'
 import { type CallInput, LiveCall } from './live-call.ts'
@@ -92,7 +92,7 @@ export async function readInput(
   if (!contract.body) return { params, query, headers, body: undefined }
   if (contract.body.kind === 'bytes') askForBodyWhenRead(exchange)
   else askForBody(exchange)
-  const body = await readBody(deps, contract.body, exchange, { reader, params })
+  const body = await readBody(deps, contract.body, exchange, reader)
   return { params, query, headers, body }
 }
 
@@ -100,14 +100,14 @@ async function readBody(
   { clock, bodies }: ServeDeps,
   body: NonNullable<Contract['body']>,
   { request, peer }: Exchange,
-  { reader, params }: { readonly reader: InputReader; readonly params: CallInput['params'] },
+  reader: InputReader,
 ): Promise<unknown> {
   const reading = { clock, budget: bodies, address: rateKeyOf(peer.ip) }
   switch (body.kind) {
     case 'bytes':
       return openByteBody(request, clock, {
         only: body.mediaType,
-        takesJson: body.jsonName === undefined ? undefined : isJsonName(params, body.jsonName),
+        isJsonInvalid: body.isJsonInvalid === true,
       })
     case 'jwt':
       return body.beside === undefined
@@ -118,11 +118,6 @@ async function readBody(
       return parsed === undefined && body.optional ? undefined : reader.body(parsed)
     }
   }
-}
-
-function isJsonName(params: CallInput['params'], name: string): boolean {
-  const given = params[name]
-  return typeof given === 'string' && /\.json$/i.test(given)
 }
 
 async function writeAnswer(
@@ -138,7 +133,10 @@ async function writeAnswer(
     return answerWhole(site, exchange, { status: reply.status, headers })
   }
   const { status, headers, text } = renderAnswer(route, answer, site.isoNow(), exchange.requestId)
-  if (status === 200 && hasCurrent(exchange.request, headers.etag)) {
+  const { etag } = headers
+  const { method, headers: conditions } = exchange.request
+  const isConditional = etag !== undefined && status === 200 && (method === 'GET' || method === 'HEAD')
+  if (isConditional && hasCurrent(conditions, { etag })) {
     answerWhole(site, exchange, { status: 304, headers })
   } else answerJson(site, exchange, { status, headers, body: text })
 }

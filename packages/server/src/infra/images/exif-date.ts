@@ -10,7 +10,7 @@ interface Directory {
 }
 
 /** When a picture was taken, Unix seconds, by the EXIF block of a file. The camera's clock counts in the zone that it noted,
- * in UTC where it noted none. Undefined for what is absent, or no moment after 1 January 1970. */
+ * in UTC where it noted none. Negative before 1970. Undefined for what is absent, or when nobody took a picture. */
 export function readTakenAt(exif: Buffer): number | undefined {
   const tiff = exif.toString('latin1', 0, 6) === 'Exif\0\0' ? exif.subarray(6) : exif
   const order = tiff.toString('latin1', 0, 2)
@@ -51,17 +51,20 @@ function readDirectory(view: DataView, start: number, isLittle: boolean): Direct
 }
 
 const dateForm = /^(\d{4}):(\d\d):(\d\d) (\d\d):(\d\d):(\d\d)\0*\s*$/
+// The first second of a clock that was never set.
+const unsetClocks: ReadonlySet<string> = new Set(['1904-01-01T00:00:00', '1970-01-01T00:00:00'])
+// The first photograph that is kept is of this year; programs write the year 1 for none.
+const firstYear = 1826
 const offsetForm = /^([+-])(\d\d):(\d\d)/
 
 function momentOf(date = '', offset = ''): number | undefined {
   const [, year, month, day, hour, minute, second] = dateForm.exec(date) ?? []
-  if (year === undefined) return undefined
+  if (year === undefined || Number(year) < firstYear) return undefined
   const text = `${year}-${month}-${day}T${hour}:${minute}:${second}`
   const ms = Date.parse(`${text}Z`)
   // A day that no month has is taken for one of the next.
   if (Number.isNaN(ms) || !new Date(ms).toISOString().startsWith(text)) return undefined
-  const taken = ms / 1000 - offsetSecs(offset)
-  return taken > 0 ? taken : undefined
+  return unsetClocks.has(text) ? undefined : ms / 1000 - offsetSecs(offset)
 }
 
 function offsetSecs(offset: string): number {

@@ -18,12 +18,14 @@ const sliceSize = 200
 
 /** The pictures of a month such as `2026-03`, slice by slice, the newest first. */
 export function photosOf(month: string) {
-  const [year = 0, number = 1] = month.split('-').map(Number)
+  const first = new Date(`${month}-01T00:00:00Z`)
+  const next = new Date(first)
+  next.setUTCMonth(first.getUTCMonth() + 1)
   const query = {
     ...pictures,
     sort: 'taken',
-    takenAfter: new Date(Date.UTC(year, number - 1)),
-    takenBefore: new Date(Date.UTC(year, number)),
+    takenAfter: first,
+    takenBefore: next,
   } as const
   return infiniteQueryOptions({
     queryKey: [...listsKey, 'month', month],

@@ -10,6 +10,7 @@ const encodingProblems = {
   depth: 'must not be nested so deep',
   nul: 'must not have U+0000',
   surrogate: 'must not have half a character',
+  number: 'must not have a number that is too large',
 } as const
 /** What the patterns of the members mean. */
 const patterns: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import {
   type FileId,
-  parseTimestamp,
+  parseWorldTime,
   type UploadPreset,
   uploadPresets,
   type Visibility,
@@ -80,7 +80,7 @@ function wordOf<Word extends string>(words: readonly Word[], name: string, given
 
 function timeOf(given: string | undefined): number | undefined {
   if (given === undefined) return undefined
-  const time = parseTimestamp(given)
+  const time = parseWorldTime(given)
   if (time === undefined) throw invalid(metadataPath, 'createdAt must be ISO 8601 or Unix seconds')
   return time
 }
