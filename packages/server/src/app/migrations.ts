@@ -27,6 +27,7 @@ import {
   fileFoldingMigrations,
   fileOriginMigrations,
   fileTableMigrations,
+  fileTextMigrations,
   storageKindsMigrations,
   takenMigrations,
   thumbhashMigrations,
@@ -108,4 +109,5 @@ export const migrations: readonly Migration[] = [
   ...identitySearchMigrations,
   ...searchBacklogMigrations,
   ...offerWordsMigrations,
+  ...fileTextMigrations,
 ]

@@ -710,6 +710,9 @@ describe('a file of an app', () => {
     expect([part.status, part.headers.get('content-range')]).toEqual([206, 'bytes 100-199/200000'])
     expect(Buffer.from(await part.arrayBuffer())).toEqual(noise.subarray(100, 200))
     expect((await ask({ range: 'bytes=200000-' })).status).toBe(416)
+    expect((await ask({ range: 'bytes=200000-' }, 'film.mp4', 'HEAD')).status).toBe(200)
+    expect((await ask({ 'if-match': '"other"' })).status).toBe(412)
+    expect((await ask({ 'if-match': etag })).status).toBe(200)
     expect((await ask({ range: 'bytes=0-9', 'if-range': '"other"' })).status).toBe(200)
     // Deflated bytes have no parts that could be had alone.
     expect((await ask({ range: 'bytes=0-9' }, 'noise.bin')).status).toBe(200)

@@ -134,6 +134,10 @@ describe('A file that everybody may read', () => {
     expect([part.status, await part.text()]).toEqual([206, '234'])
     const rest = await get(fileId, { range: 'bytes=8-', 'if-range': etag })
     expect([rest.statusCode, rest.bytes.toString()]).toEqual([206, '89'])
+    // The bucket would compare them to a tag and a time of its own.
+    for (const headers of [{ 'if-match': etag }, { 'if-unmodified-since': 'Fri, 01 Jan 2100 00:00:00 GMT' }])
+      expect((await get(fileId, headers)).statusCode).toBe(200)
+    expect((await get(fileId, { 'if-match': '"old"' })).statusCode).toBe(412)
   })
 
   test('is answered here where a redirect could not be followed, or a token would be carried on', async () => {

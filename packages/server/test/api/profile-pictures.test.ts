@@ -94,6 +94,13 @@ describe('PUT /api/me/image and /api/me/cover', () => {
     expect(await (await read(`/api/profiles/${alice}`, bob)).json()).toMatchObject({ data: shown })
   })
 
+  test('take a picture that is called another one as what it is', async () => {
+    for (const type of ['image/jpeg', 'image/svg+xml', 'image/x-unheard-of', 'application/octet-stream'])
+      for (const path of ['/api/me/image', '/api/me/cover'] as const)
+        expect([type, path, (await send({ type, path })).status]).toEqual([type, path, 200])
+    expect((await send({ type: 'image/png', body: 'no picture' })).status).toBe(400)
+  })
+
   test('remove the picture that was there before', async () => {
     const first = await send()
     const second = await send()

@@ -34,7 +34,7 @@ export function appEndpoints(deps: InstallDeps & AssetDeps & UninstallDeps): End
     bind(uninstallContract, async ({ tenant, caller, params: { publisher, name }, ip }) => {
       await uninstallApp(deps, { tenant, caller, ip, publisherTag: publisher, name })
     }),
-    bind(assetContract, async ({ tenant, host, params, headers }) => {
+    bind(assetContract, async ({ tenant, host, params, headers, isHead }) => {
       // A worker of the tenant's origin would have what the sandbox takes from a page. A page of a tab could go anywhere with what
       // somebody types into it, and looks like one of the host itself.
       const isTab = headers['sec-fetch-dest'] === 'document'
@@ -43,9 +43,8 @@ export function appEndpoints(deps: InstallDeps & AssetDeps & UninstallDeps): End
         tenant,
         host,
         ...params,
-        range: headers.range,
-        ifNoneMatch: headers['if-none-match'],
-        ifRange: headers['if-range'],
+        conditions: headers,
+        isHead,
       })
     }),
   ]

@@ -47,6 +47,11 @@ export const takenMigrations: readonly Migration[] = [
   },
 ]
 
+/** Whether the bytes of a file are text in UTF-8; of older ones it is noted when they are read. */
+export const fileTextMigrations: readonly Migration[] = [
+  { id: '0064_file_text', up: (schema) => schema.addColumn('files', 'is_utf8', 'integer null') },
+]
+
 /** Names are searched and sorted by another form from now on; a name and a tag that are spelt in two ways are one, and a
  * name has nothing that nobody sees. */
 export const fileFoldingMigrations: readonly Migration[] = [

@@ -117,11 +117,18 @@ function aboutEndpoints(deps: FileEndpointDeps): Endpoint[] {
 export function downloadPublic(
   deps: FileEndpointDeps,
   question: Omit<FileQuestion, 'caller'>,
-  { variant, ifNoneMatch, isHead }: { variant?: VariantName; ifNoneMatch?: string; isHead: boolean },
+  {
+    variant,
+    conditions,
+    isHead,
+  }: {
+    variant?: VariantName
+    conditions: DownloadOptions['call']['headers']
+    isHead: boolean
+  },
 ): Promise<ByteReply> {
   // With a bearer nothing is answered by a redirect.
-  const headers = ifNoneMatch === undefined ? {} : { 'if-none-match': ifNoneMatch }
-  const call = { bearer: '', headers, isHead }
+  const call = { bearer: '', headers: conditions, isHead }
   return download(deps, { ...question, caller: guest }, { ...(variant ? { variant } : {}), call })
 }
 
@@ -147,9 +154,7 @@ async function download(
     variant,
     isGuest: question.caller.kind === 'guest',
     forceDownload: downloading === '1',
-    range: headers.range,
-    ifNoneMatch: headers['if-none-match'],
-    ifRange: headers['if-range'],
+    conditions: headers,
     mayRedirect: canFollow(call),
     isHead: call.isHead,
   })

@@ -45,6 +45,7 @@ export interface FileTable {
   thumbhash: string | null
   search_name: string
   sort_name: string
+  is_utf8: number | null
 }
 interface VariantTable {
   tenant_id: number
@@ -150,11 +151,11 @@ export async function putTags(tx: Writer, fileId: FileId, tags: readonly string[
 /** Gives its content, or its size where that is not fetched yet, to a copy of the same owner's that was only known of. False when it
  * has one, or is gone. */
 export async function fillFile(tx: Writer, file: NewFile): Promise<boolean> {
-  const { content_type, size, blob_hash, salt, status } = toRow(file)
+  const { content_type, size, blob_hash, salt, status, is_utf8 } = toRow(file)
   const { numUpdatedRows } = await tx
     .tables<FileTables>()
     .updateTable('files')
-    .set({ content_type, size, blob_hash, salt, status })
+    .set({ content_type, size, blob_hash, salt, status, is_utf8 })
     .where('tenant_id', '=', tx.tenantId)
     .where('file_id', '=', file.fileId)
     .where('owner_tag', '=', file.ownerTag)
@@ -263,6 +264,7 @@ export function toFile(row: FileTable & { readonly is_in_trash?: number }): Stor
     originalParentId: (row.original_parent_id ?? undefined) as FileId | undefined,
     expiresAt: row.expires_at ?? undefined,
     discarded: discardedOf(row),
+    isUtf8: row.is_utf8 === null ? undefined : row.is_utf8 === 1,
   }
 }
 
@@ -315,6 +317,7 @@ function toRow(file: NewFile): Omit<FileTable, 'tenant_id'> {
     discarded_at: null,
     discarded_by: null,
     discarded_by_link: 0,
+    is_utf8: file.isUtf8 === undefined ? null : Number(file.isUtf8),
     ...pictureColumns(file.picture),
     ...nameColumns(file.fileName),
   }

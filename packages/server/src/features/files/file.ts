@@ -62,6 +62,8 @@ export interface NewFile {
   readonly modifiedAt: number
   /** Of a copy: when it is shared no longer, Unix seconds. */
   readonly expiresAt?: number | undefined
+  /** Whether all of its bytes are text in UTF-8. Undefined without bytes, and of bytes that came before this was asked. */
+  readonly isUtf8?: boolean | undefined
   /** The narrowed credential with which it was made. */
   readonly madeWith?: string | undefined
 }

@@ -3,6 +3,7 @@ import { isOpened } from './collections/collection-sweep-store.ts'
 import {
   fileDetailsMigrations,
   fileFoldingMigrations,
+  fileTextMigrations,
   takenMigrations,
   thumbhashMigrations,
 } from './file-details-migrations.ts'
@@ -35,6 +36,7 @@ export const filesMigrations: readonly Migration[] = [
   ...storageKindsMigrations,
   ...fileOriginMigrations,
   ...fileFoldingMigrations,
+  ...fileTextMigrations,
 ]
 
 async function createFiles(schema: MigrationSchema): Promise<void> {

@@ -32,6 +32,7 @@ export type { FileEvent } from './events.ts'
 export {
   fileDetailsMigrations,
   fileFoldingMigrations,
+  fileTextMigrations,
   takenMigrations,
   thumbhashMigrations,
 } from './file-details-migrations.ts'
@@ -55,8 +56,8 @@ export {
 } from './moved-file.ts'
 export { isPictureLost, profilePictures } from './profile-pictures.ts'
 export { fileReleaser } from './release-files.ts'
-export { type ByteRange, parseRange } from './serving/byte-range.ts'
-export { isNotModified, servingHeaders } from './serving/serving-headers.ts'
+export { type ByteRange, parseRange, rangeOf } from './serving/byte-range.ts'
+export { servingHeaders } from './serving/serving-headers.ts'
 export type { AnnounceDeps, ShareNotice } from './sharing/announce-share.ts'
 export { credentialAccess } from './sharing/credential-access.ts'
 export { shareActions } from './sharing/share-actions.ts'

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { type Contract, encodeBody, encodePath } from '@kith/protocol'
+import { byteConditions, type Contract, encodeBody, encodePath } from '@kith/protocol'
 import { idTagOf } from '#infra/caller/index.ts'
 import type { Egress, EgressRequest, EgressStream } from '#infra/egress/index.ts'
 import type { Answer, ByteBody, Call } from '#infra/http/index.ts'
@@ -44,7 +44,7 @@ const patienceMs = 10_000
 // A film that is watched at the speed of the person who watches it, and a large upload; anything else has the usual time.
 const longestMs = 6 * 60 * 60 * 1000
 /** Headers that mean the file, and not the browser or the host that was called. */
-const passedHeaders = ['range', 'if-none-match', 'if-range']
+const passedHeaders = Object.keys(byteConditions)
 
 /** Asks the other server, and answers as a handler of the contract would. A 401 is thrown as `E-AUTH-UNAUTH`. */
 export async function askElsewhere(deps: AskDeps, question: Question): Promise<Answer<Contract>> {

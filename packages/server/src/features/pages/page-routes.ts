@@ -1,8 +1,9 @@
 import type { IdTag } from '@kith/protocol'
 import type { EmailLinks } from '#features/accounts/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
-import { hasCurrent, type RawRoute, type RawVisit, type WholeAnswer } from '#infra/http/index.ts'
+import type { RawRoute, RawVisit, WholeAnswer } from '#infra/http/index.ts'
 import { Failure } from '#lib/failure.ts'
+import { hasCurrent } from '#lib/preconditions.ts'
 import { etagOf } from './etag.ts'
 import { findPublicPage, findPublicPost, type PublicContent } from './find-public.ts'
 import { followAddress, parseVisitor, renderFollow, type Visitor } from './follow-elsewhere.ts'
@@ -276,7 +277,8 @@ async function answerFile({ request }: RawVisit, name: string): Promise<WholeAns
 
 function orUnchanged(request: RawVisit['request'], answer: WholeAnswer): WholeAnswer {
   const { headers = {} } = answer
-  return hasCurrent(request, headers.etag) ? { status: 304, headers } : answer
+  const { etag } = headers
+  return etag !== undefined && hasCurrent(request.headers, { etag }) ? { status: 304, headers } : answer
 }
 
 // Nothing inline runs, and nothing is loaded from or sent to another origin.

@@ -7,18 +7,19 @@ import {
   parseFileId,
   type VariantName,
 } from '@kith/protocol'
-import { isNotModified, servingHeaders } from '#features/files/index.ts'
+import { servingHeaders } from '#features/files/index.ts'
 import { type FindProfileDeps, findProfile, listProfiles } from '#features/profiles/index.ts'
 import type { HostedTenant } from '#features/tenants/index.ts'
 import { type Caller, isOwner, type Tenant } from '#infra/caller/index.ts'
 import { type ByteReply, bind, type Call, type Endpoint, rateKeyOf } from '#infra/http/index.ts'
 import { Failure } from '#lib/failure.ts'
+import { type Conditions, hasCurrent } from '#lib/preconditions.ts'
 import type { Picture } from './fetch-picture.ts'
 import { KeptPictures, type KeptPicturesDeps } from './kept-pictures.ts'
 
 interface Asked {
   readonly variant?: VariantName
-  readonly ifNoneMatch?: string
+  readonly conditions: PictureCall['headers']
   readonly isHead: boolean
 }
 
@@ -51,16 +52,15 @@ async function showPicture(
   const { idTag } = call.params
   if (!(await mayAsk(deps, { tenant, caller, idTag }))) throw new Failure('E-PROFILE-NOTFOUND')
   const fileId = await findPictureId(deps, call, place)
-  const ifNoneMatch = call.headers['if-none-match']
   const hosted = await deps.tenants.find(idTag)
   if (hosted) {
-    const asked = { isHead: call.isHead, ...(ifNoneMatch ? { ifNoneMatch } : {}) }
+    const asked = { isHead: call.isHead, conditions: call.headers }
     const variant = query.variant ? { variant: query.variant } : {}
     return withMaxAge(await deps.openPublic(hosted, fileId, { ...asked, ...variant }))
   }
   const picture = await deps.pictures.get(idTag, fileId)
   if (!picture) throw new Failure('E-FILE-NOTFOUND')
-  return replyOf(picture, ifNoneMatch)
+  return replyOf(picture, call.headers)
 }
 
 /** The owner may ask for anybody's. Others are shown the pictures of those whom they are shown anyway: nobody makes this server
@@ -90,12 +90,12 @@ async function findPictureId(
   return fileId
 }
 
-function replyOf({ bytes, contentType, etag }: Picture, ifNoneMatch: string | undefined): ByteReply {
+function replyOf({ bytes, contentType, etag }: Picture, conditions: Conditions): ByteReply {
   const headers = {
     ...servingHeaders({ contentType, fileName: 'picture', etag, caching: 'private', forceDownload: false }),
     'accept-ranges': 'none',
   }
-  if (isNotModified(ifNoneMatch, etag)) return withMaxAge({ status: 304, headers })
+  if (hasCurrent(conditions, { etag })) return withMaxAge({ status: 304, headers })
   const body = async () => Readable.from([bytes], { objectMode: false })
   return withMaxAge({ status: 200, headers: { ...headers, 'content-length': `${bytes.length}` }, body })
 }

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { LRUCache } from 'lru-cache'
-import { hasCurrent, type RawVisit, type WholeAnswer } from '#infra/http/index.ts'
+import type { RawVisit, WholeAnswer } from '#infra/http/index.ts'
 import type { Logger } from '#infra/telemetry/index.ts'
 import type { Clock } from '#lib/clock.ts'
+import { hasCurrent } from '#lib/preconditions.ts'
 import { type Coded, chooseEncoding, endings } from './encodings.ts'
 import { type KeptBuild, keepBuild } from './keep-builds.ts'
 import { findWebBuild, type WebBuild } from './web-build.ts'
@@ -103,7 +104,7 @@ export class WebApp {
       etag: `"${coded.tag}${isCoded ? `-${encoding}` : ''}"`,
       ...(isCoded ? { 'content-encoding': encoding } : {}),
     }
-    if (hasCurrent(request, headers.etag)) return { status: 304, headers }
+    if (hasCurrent(request.headers, headers)) return { status: 304, headers }
     return { status: 200, headers, body: coded[encoding] ?? coded.identity }
   }
 }

@@ -18,6 +18,8 @@ export interface StagedBlob {
   readonly size: number
   /** The first bytes (at most 4 100), for telling the type. */
   readonly head: Uint8Array
+  /** All of them are text in UTF-8. */
+  readonly isUtf8: boolean
   /** Where the bytes can be read by another process before they are kept, for the disk store. */
   readonly path: string
   /** Gives the bytes their name, durably. A blob that exists already keeps its bytes and counts as new again for `list`. */

@@ -51,8 +51,8 @@ class DiskBlobs implements BlobStore {
   ): Promise<StagedBlob> {
     assertBlobTenant(tenantId)
     const staged = await this.#staging.stage(source, limits)
-    const { hash, size, head, path, discard } = staged
-    return { hash, size, head, path, discard, keep: () => this.#onDisk(this.#keep(tenantId, staged)) }
+    const { hash, size, head, isUtf8, path, discard } = staged
+    return { hash, size, head, isUtf8, path, discard, keep: () => this.#onDisk(this.#keep(tenantId, staged)) }
   }
 
   async open(tenantId: TenantId, hash: BlobHash, range?: BlobRange): Promise<Readable | undefined> {

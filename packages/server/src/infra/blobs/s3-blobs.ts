@@ -54,8 +54,8 @@ export class S3Blobs implements BlobStore {
   ): Promise<StagedBlob> {
     assertBlobTenant(tenantId)
     const staged = await this.#parts.staging.stage(source, limits)
-    const { hash, size, head, path, discard } = staged
-    return { hash, size, head, path, discard, keep: () => this.#keep(tenantId, staged) }
+    const { hash, size, head, isUtf8, path, discard } = staged
+    return { hash, size, head, isUtf8, path, discard, keep: () => this.#keep(tenantId, staged) }
   }
 
   async open(tenantId: TenantId, hash: BlobHash, range?: BlobRange): Promise<Readable | undefined> {

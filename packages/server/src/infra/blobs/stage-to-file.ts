@@ -3,6 +3,7 @@ import { type FileHandle, open, rm } from 'node:fs/promises'
 import type { DiskSpace } from '#infra/disk/index.ts'
 import type { Clock } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
+import { TextCheck } from '#lib/text-check.ts'
 import { untilAborted } from '#lib/until-aborted.ts'
 import type { BlobHash, StageLimits } from './blob-store.ts'
 import type { ExplainDiskError } from './disk-failure.ts'
@@ -14,6 +15,7 @@ export interface StagedBytes {
   readonly hash: BlobHash
   readonly size: number
   readonly head: Uint8Array
+  readonly isUtf8: boolean
 }
 
 interface Staging {
@@ -52,6 +54,7 @@ async function copy(file: FileHandle, { source, limits, space, explain }: Stagin
   const { maxBytes, signal } = limits
   const hash = createHash('sha256')
   const head = Buffer.alloc(headBytes)
+  const text = new TextCheck()
   let size = 0
   for await (const chunk of untilAborted(source, signal)) {
     if (size + chunk.byteLength > maxBytes) throw new Failure('E-TOOLARGE', { details: { maxBytes } })
@@ -61,9 +64,15 @@ async function copy(file: FileHandle, { source, limits, space, explain }: Stagin
     // The disk writes on the thread pool while this thread hashes; the source waits for both.
     const written = onDisk(file.writeFile(chunk), explain)
     hash.update(chunk)
+    text.take(chunk)
     await written
   }
-  return { hash: hash.digest('hex') as BlobHash, size, head: head.subarray(0, Math.min(size, headBytes)) }
+  return {
+    hash: hash.digest('hex') as BlobHash,
+    size,
+    head: head.subarray(0, Math.min(size, headBytes)),
+    isUtf8: text.isText(),
+  }
 }
 
 async function onDisk<T>(work: Promise<T>, explain: ExplainDiskError): Promise<T> {

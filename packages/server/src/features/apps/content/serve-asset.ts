@@ -1,12 +1,13 @@
 import { Readable } from 'node:stream'
 import type { FileId } from '@kith/protocol'
-import { type ByteRange, isNotModified, parseRange } from '#features/files/index.ts'
+import { type ByteRange, rangeOf } from '#features/files/index.ts'
 import type { BlobStore } from '#infra/blobs/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Database } from '#infra/db/index.ts'
 import type { ByteReply } from '#infra/http/index.ts'
 import { inflateEntry, type ZipEntry } from '#infra/zip/index.ts'
 import { Failure } from '#lib/failure.ts'
+import { type Conditions, hasCurrent } from '#lib/preconditions.ts'
 import { assetHeaders, assetPolicy } from './asset-policy.ts'
 import { assetType } from './asset-types.ts'
 import type { PackageIndex, PackageIndexes } from './package-indexes.ts'
@@ -22,14 +23,13 @@ interface AssetRequest {
   readonly host: string | undefined
   readonly fileId: FileId
   readonly path: string
-  readonly range: string | undefined
-  readonly ifNoneMatch: string | undefined
-  readonly ifRange: string | undefined
+  readonly conditions: Conditions & { readonly range?: string; readonly 'if-range'?: string }
+  readonly isHead: boolean
 }
 
 /** A file of a package that the tenant has installed, for everybody. */
 export async function serveAsset(deps: AssetDeps, request: AssetRequest): Promise<ByteReply> {
-  const { tenant, fileId, host = '' } = request
+  const { tenant, fileId, host = '', conditions, isHead } = request
   const policy = assetPolicy(host, fileId)
   const index = policy && (await deps.indexes.find(deps.db.reader(tenant.tenantId), fileId))
   const entry = index && findEntry(index, request.path)
@@ -44,8 +44,9 @@ export async function serveAsset(deps: AssetDeps, request: AssetRequest): Promis
     // A part of deflated bytes could only be had by inflating all before it.
     ...(entry.method === 'stored' && { 'accept-ranges': 'bytes' }),
   }
-  if (isNotModified(request.ifNoneMatch, etag)) return { status: 304, headers }
-  const range = rangeOf(request, entry, etag)
+  if (hasCurrent(conditions, { etag })) return { status: 304, headers }
+  const isInParts = entry.method === 'stored' && !isHead
+  const range = isInParts ? rangeOf(conditions, etag, entry.size) : 'whole'
   if (range === 'whole') {
     const body = () => openWhole(deps, tenant, index, entry)
     return { status: 200, headers: { ...headers, 'content-length': `${entry.size}` }, body }
@@ -65,17 +66,6 @@ function findEntry({ entries }: PackageIndex, path: string): ZipEntry | undefine
   const asked = path.normalize('NFC')
   const directory = asked === '' || asked.endsWith('/') ? asked : `${asked}/`
   return entries.get(asked) ?? entries.get(directory + directoryPage)
-}
-
-function rangeOf(
-  { range: asked, ifRange }: AssetRequest,
-  { method, size }: ZipEntry,
-  etag: string,
-): ByteRange | 'whole' {
-  const isServed = method === 'stored' && (ifRange === undefined || ifRange === etag)
-  const range = isServed ? parseRange(asked, size) : 'whole'
-  if (range === 'unsatisfiable') throw new Failure('E-RANGE', { details: { size } })
-  return range
 }
 
 async function openWhole(

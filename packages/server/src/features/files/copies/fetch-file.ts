@@ -159,6 +159,7 @@ async function store(
     status,
     contentType,
     content: descriptor.content,
+    isUtf8: staged.isUtf8,
   }
   const { fileId } = file
   const kept = { reservation, blobs: [staged] }

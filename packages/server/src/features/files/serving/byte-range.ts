@@ -1,3 +1,5 @@
+import { Failure } from '#lib/failure.ts'
+
 /** A part of a file, ends included. */
 export interface ByteRange {
   readonly start: number
@@ -21,4 +23,15 @@ export function parseRange(header: string | undefined, size: number): ByteRange 
 function suffix(length: number, size: number): ByteRange | 'unsatisfiable' {
   if (length === 0 || size === 0) return 'unsatisfiable'
   return { start: Math.max(0, size - length), end: size - 1 }
+}
+
+/** The part that a GET is answered with; the whole where `If-Range` names other bytes (RFC 9110, 13.1.5). Throws `E-RANGE`. */
+export function rangeOf(
+  { range, 'if-range': ifRange }: { readonly range?: string; readonly 'if-range'?: string },
+  etag: string,
+  size: number,
+): ByteRange | 'whole' {
+  const parsed = ifRange === undefined || ifRange === etag ? parseRange(range, size) : 'whole'
+  if (parsed === 'unsatisfiable') throw new Failure('E-RANGE', { details: { size } })
+  return parsed
 }

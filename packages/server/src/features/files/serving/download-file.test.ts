@@ -41,10 +41,11 @@ eachDialect('Reading a file', (open) => {
     expect(answer.status).toBe(200)
     expect(answer.body.toString()).toBe('hello')
     expect(answer.headers).toMatchObject({
-      'content-type': 'text/plain',
+      'content-type': 'text/plain; charset=utf-8',
       'content-length': '5',
       'accept-ranges': 'bytes',
       etag: `"${sha256('hello')}"`,
+      'last-modified': new Date(lab.clock.now()).toUTCString(),
       'cache-control': 'private, no-cache',
       vary: 'Authorization',
       'content-security-policy': "sandbox; default-src 'none'",
@@ -82,9 +83,93 @@ eachDialect('Reading a file', (open) => {
     expect((await get('bytes=0-0', { 'if-range': `W/${etag}` })).status).toBe(200)
     const head = await lab.send('HEAD', `/api/files/${fileId}`, {
       as: owner,
-      headers: { range: 'bytes=0-0' },
+      headers: { range: 'bytes=99-' },
     })
-    expect(head.body.length).toBe(0)
+    expect([head.status, head.headers['content-length'], head.body.length]).toEqual([200, '10', 0])
+    expect(head.headers).not.toHaveProperty('content-range')
+  })
+
+  test('is bound to what the reader expects of it', async () => {
+    const lab = await openLab()
+    const fileId = await uploaded(lab, '0123456789')
+    const etag = `"${sha256('0123456789')}"`
+    const now = new Date(lab.clock.now()).toUTCString()
+    const before = new Date(lab.clock.now() - 1000).toUTCString()
+    for (const method of ['GET', 'HEAD'])
+      for (const [headers, expected] of [
+        [{ 'if-match': etag }, 200],
+        [{ 'if-match': '"old"' }, 412],
+        [{ 'if-match': '"old"', range: 'bytes=99-' }, 412],
+        [{ 'if-unmodified-since': now }, 200],
+        [{ 'if-unmodified-since': before }, 412],
+        [{ 'if-modified-since': now }, 304],
+        [{ 'if-modified-since': before }, 200],
+      ] as const) {
+        const answer = await lab.send(method, `/api/files/${fileId}`, { as: owner, headers })
+        expect([method, headers, answer.status]).toEqual([method, headers, expected])
+      }
+    const refused = await lab.send('GET', `/api/files/${fileId}`, {
+      as: owner,
+      headers: { 'if-match': '"old"' },
+    })
+    expect(failureOf(refused)).toBe('412 E-PRECONDITION')
+  })
+
+  test('of text says that it is UTF-8 where all of its bytes are', async () => {
+    const lab = await openLab()
+    const typeOf = async (declared: string, body: Uint8Array | string, query = '') => {
+      const fileId = await uploaded(lab, body, { headers: { 'content-type': declared } })
+      const about = (await lab.send('GET', `/api/files/${fileId}/metadata`, { as: owner })).json.data
+      const { headers } = await lab.send('GET', `/api/files/${fileId}${query}`, { as: owner })
+      return [headers['content-type'], about.contentType]
+    }
+    const late = Buffer.concat([Buffer.alloc(100_000, 'a'), Buffer.from('é', 'latin1')])
+    for (const [declared, body, served] of [
+      ['text/plain', 'Grüße', 'text/plain; charset=utf-8'],
+      ['text/csv', 'a,b', 'text/csv; charset=utf-8'],
+      ['text/plain', Buffer.from('Grüße', 'latin1'), 'text/plain'],
+      ['text/plain', late, 'text/plain'],
+      ['text/plain; charset=iso-8859-1', 'hello', 'text/plain; charset=iso-8859-1'],
+      ['application/json', '{}', 'application/json'],
+    ] as const) {
+      const headers = declared === 'application/json' ? 'application/octet-stream' : declared
+      const fileId = (
+        await lab.upload(declared === 'application/json' ? 'a.json' : 'a', body, {
+          headers: { 'content-type': headers },
+        })
+      ).json.data.fileId
+      const answer = await lab.send('GET', `/api/files/${fileId}`, { as: owner })
+      expect([declared, answer.headers['content-type']]).toEqual([declared, served])
+      const about = (await lab.send('GET', `/api/files/${fileId}/metadata`, { as: owner })).json.data
+      expect(about.contentType).toBe(declared)
+    }
+    expect(await typeOf('text/plain', 'hello', '?variant=sd')).toEqual([
+      'text/plain; charset=utf-8',
+      'text/plain',
+    ])
+  })
+
+  test('of text from before that was noted is looked at once', async () => {
+    const lab = await openLab()
+    const noted = async (fileId: string, isUtf8?: null) =>
+      lab.db.transact(alice.tenantId, async (tx) => {
+        const files = tx.tables<{ files: { file_id: string; is_utf8: number | null } }>()
+        if (isUtf8 === null)
+          await files.updateTable('files').set({ is_utf8: null }).where('file_id', '=', fileId).execute()
+        return (await files.selectFrom('files').select('is_utf8').where('file_id', '=', fileId).execute())[0]
+          ?.is_utf8
+      })
+    for (const [body, served, isUtf8] of [
+      ['Grüße', 'text/plain; charset=utf-8', 1],
+      [Buffer.from('Grüße', 'latin1'), 'text/plain', 0],
+    ] as const) {
+      const fileId = await uploaded(lab, body)
+      expect(await noted(fileId)).toBe(isUtf8)
+      expect(await noted(fileId, null)).toBeNull()
+      const head = await lab.send('HEAD', `/api/files/${fileId}`, { as: owner })
+      expect(head.headers['content-type']).toBe(served)
+      expect(await noted(fileId)).toBe(isUtf8)
+    }
   })
 
   test('has the name of the picture that it is', async () => {
@@ -250,7 +335,11 @@ eachDialect('Reading a file', (open) => {
   })
 
   test.each([
-    ['text/html', '<script>alert(1)</script>', 'text/html'],
+    ['text/html', '<script>alert(1)</script>', 'text/html; charset=utf-8'],
+    ['text/javascript', 'alert(1)', 'application/octet-stream'],
+    ['application/x-javascript', 'alert(1)', 'application/octet-stream'],
+    ['text/ecmascript', 'alert(1)', 'application/octet-stream'],
+    ['text/css', 'p { display: none }', 'application/octet-stream'],
     ['image/svg+xml', '<svg xmlns="http://www.w3.org/2000/svg"/>', 'image/svg+xml'],
     ['application/xml', '<?xml version="1.0"?><a/>', 'application/xml'],
     ['multipart/related', 'MIME-Version: 1.0\r\n\r\n', 'application/octet-stream'],

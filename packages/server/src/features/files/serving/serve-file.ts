@@ -3,11 +3,13 @@ import type { VariantName } from '@kith/protocol'
 import type { BlobHash, BlobStore } from '#infra/blobs/index.ts'
 import type { TenantId } from '#infra/db/index.ts'
 import { Failure } from '#lib/failure.ts'
+import { type Conditions, hasCurrent } from '#lib/preconditions.ts'
 import type { StoredFile, StoredVariant } from '../file.ts'
-import { type ByteRange, parseRange } from './byte-range.ts'
+import { type ByteRange, rangeOf } from './byte-range.ts'
 import { mayTellMore } from './guest-content.ts'
 import { type RedirectDeps, redirectReading } from './redirect-reading.ts'
-import { type Caching, isNotModified, servingHeaders } from './serving-headers.ts'
+import { type ServedTypeDeps, servedType } from './served-type.ts'
+import { type Caching, servingHeaders } from './serving-headers.ts'
 
 interface ServeRequest {
   readonly file: StoredFile
@@ -17,9 +19,7 @@ interface ServeRequest {
   readonly isGuest: boolean
   readonly variant: VariantName | undefined
   readonly forceDownload: boolean
-  readonly range: string | undefined
-  readonly ifNoneMatch: string | undefined
-  readonly ifRange: string | undefined
+  readonly conditions: Conditions & { readonly range?: string; readonly 'if-range'?: string }
   /** The reader can go to another place for the bytes, and holds nothing that would be lost on the way. */
   readonly mayRedirect: boolean
   /** Nothing but the headers is asked for. */
@@ -53,30 +53,30 @@ const bySize: readonly VariantName[] = ['ic', 'tn', 'sd', 'hd']
 
 /** Answers a request for a file's bytes (docs/protocol/file-life.md, Serving; RFC 9110). */
 export async function serveFile(
-  deps: RedirectDeps & { readonly blobs: BlobStore },
+  deps: RedirectDeps & ServedTypeDeps & { readonly blobs: BlobStore },
   tenantId: TenantId,
   request: ServeRequest,
 ): Promise<Served> {
-  const chosen = chooseBytes(request)
+  const chosen = await chooseBytes(deps, tenantId, request)
   const etag = `"${chosen.hash}"`
+  const { conditions, isHead, file } = request
+  const { modifiedAt } = file
   const headers = servingHeaders({
-    contentType: chosen.contentType,
-    fileName: chosen.fileName,
+    ...chosen,
     etag,
+    modifiedAt,
     caching: cachingOf(request, chosen),
     forceDownload: request.forceDownload,
   })
-  if (isNotModified(request.ifNoneMatch, etag)) return { kind: 'unchanged', headers }
+  if (hasCurrent(conditions, { etag, modifiedAt })) return { kind: 'unchanged', headers }
   if (isMovable(request, chosen, etag)) {
     const bytes = { ...chosen, tenantId, forceDownload: request.forceDownload }
     const redirect = await redirectReading(deps, bytes)
     if (redirect) return { kind: 'elsewhere', headers: redirect }
   }
-  const isCurrent = request.ifRange === undefined || request.ifRange === etag
-  if (request.isHead && (await deps.blobs.size(tenantId, chosen.hash)) === undefined)
+  if (isHead && (await deps.blobs.size(tenantId, chosen.hash)) === undefined)
     throw missing(tenantId, chosen.hash)
-  const range = isCurrent ? parseRange(request.range, chosen.size) : 'whole'
-  if (range === 'unsatisfiable') throw new Failure('E-RANGE', { details: { size: chosen.size } })
+  const range = isHead ? 'whole' : rangeOf(conditions, etag, chosen.size)
   const open = () => openBlob(deps.blobs, tenantId, chosen, range)
   if (range === 'whole') {
     return {
@@ -95,13 +95,17 @@ export async function serveFile(
   return { kind: 'bytes', partial: true, headers: partHeaders, open }
 }
 
-/** Who has a part under our tag gets the rest here: the bucket has tags of its own. */
+/** Who has a part under our tag, or expects it, gets the bytes here: the bucket has tags and times of its own. */
 function isMovable(
-  { mayRedirect, isPublic, ifRange }: ServeRequest,
+  { mayRedirect, isPublic, conditions }: ServeRequest,
   { isFinal, isSameForGuests }: Chosen,
   etag: string,
 ): boolean {
-  return mayRedirect && isPublic && isSameForGuests && isFinal && ifRange !== etag
+  const isBound =
+    conditions['if-range'] === etag ||
+    conditions['if-match'] !== undefined ||
+    conditions['if-unmodified-since'] !== undefined
+  return mayRedirect && isPublic && isSameForGuests && isFinal && !isBound
 }
 
 function cachingOf({ isPublic }: ServeRequest, { isFinal, isSameForGuests }: Chosen): Caching {
@@ -109,7 +113,11 @@ function cachingOf({ isPublic }: ServeRequest, { isFinal, isSameForGuests }: Cho
   return isFinal ? 'immutable' : 'public'
 }
 
-function chooseBytes({ file, variants, variant, isGuest }: ServeRequest): Chosen {
+async function chooseBytes(
+  deps: ServedTypeDeps,
+  tenantId: TenantId,
+  { file, variants, variant, isGuest }: ServeRequest,
+): Promise<Chosen> {
   const isForGuests = !mayTellMore(file, variants)
   const larger = largerThan(variant ?? (isGuest && !isForGuests ? 'hd' : 'orig'))
   for (const name of larger) {
@@ -125,7 +133,8 @@ function chooseBytes({ file, variants, variant, isGuest }: ServeRequest): Chosen
       }
   }
   if (!file.content || (isGuest && !isForGuests)) throw new Failure('E-FILE-NOTFOUND')
-  const { size, contentType, status } = file
+  const { size, status } = file
+  const contentType = await servedType(deps, tenantId, file)
   // Until the variants are made, the content stands in for them.
   const isFinal = variant === undefined || variant === 'orig' || status === 'A'
   const fileName = originalName(file)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { anyText } from '#harness/any-text.ts'
-import { contentDisposition, isNotModified, type ServedBytes, servingHeaders } from './serving-headers.ts'
+import { contentDisposition, type ServedBytes, servingHeaders } from './serving-headers.ts'
 
 const bytes: ServedBytes = {
   contentType: 'image/png',
@@ -114,15 +114,5 @@ describe('Content-Disposition', () => {
         expect(extended === undefined ? plain : decodeURIComponent(extended)).toBe(fileName.toWellFormed())
       }),
     )
-  })
-})
-
-describe('If-None-Match', () => {
-  test.each(['"abc"', 'W/"abc"', '"x", "abc"', '*', ' "abc" ', '"x",W/"abc"'])('%s knows "abc"', (header) => {
-    expect(isNotModified(header, '"abc"')).toBe(true)
-  })
-
-  test.each([undefined, '', '"x"', 'abc', '"ab", "c"', 'w/"abc"'])('%s does not', (header) => {
-    expect(isNotModified(header, '"abc"')).toBe(false)
   })
 })

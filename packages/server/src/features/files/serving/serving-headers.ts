@@ -21,6 +21,8 @@ export interface ServedBytes {
   readonly contentType: string
   readonly fileName: string
   readonly etag: string
+  /** Unix seconds. */
+  readonly modifiedAt?: number
   readonly caching: Caching
   readonly forceDownload: boolean
 }
@@ -39,6 +41,9 @@ export function servingHeaders(bytes: ServedBytes): Record<string, string> {
   return {
     'content-type': bytes.contentType,
     etag: bytes.etag,
+    ...(bytes.modifiedAt !== undefined && {
+      'last-modified': new Date(bytes.modifiedAt * 1000).toUTCString(),
+    }),
     'accept-ranges': 'bytes',
     'cache-control': cacheControl[bytes.caching],
     vary: 'Authorization',
@@ -59,10 +64,4 @@ function encodeExtended(text: string): string {
     /['()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   )
-}
-
-/** Does `If-None-Match` name this entity tag? Weak comparison (RFC 9110 section 13.1.2). */
-export function isNotModified(ifNoneMatch: string | undefined, etag: string): boolean {
-  if (ifNoneMatch === undefined) return false
-  return ifNoneMatch.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag)
 }

@@ -442,6 +442,15 @@ eachDialect('A resumable upload', (open) => {
     expect((await lab.send('GET', path, { headers: tus })).headers).toMatchObject(tus)
     const other = await patch(lab, path, 0, 'x', { headers: { 'content-type': 'text/plain' } })
     expect(failureOf(other)).toBe('415 E-MEDIATYPE')
+    for (const header of ['upload-concat', 'upload-defer-length', 'upload-checksum']) {
+      const refused = await begin(lab, 5, {}, { headers: { [header]: 'partial' } })
+      expect(failureOf(refused)).toBe('400 E-VALIDATION')
+      expect(refused.json.error.details.issues[0].path).toBe(`/headers/${header}`)
+      expect(failureOf(await patch(lab, path, 0, 'x', { headers: { [header]: 'sha1 x' } }))).toBe(
+        '400 E-VALIDATION',
+      )
+    }
+    expect(await lab.remains()).toMatchObject({ files: 0, reservations: 1, onDisk: 0 })
     const headers = { 'upload-length': '-1' }
     expect(failureOf(await begin(lab, 5, {}, { headers }))).toBe('400 E-VALIDATION')
   })

@@ -4,10 +4,11 @@ import {
   endUpload as endContract,
   getUpload as getContract,
   tusVersion,
+  unofferedTusHeaders,
 } from '@kith/protocol'
 import type { TenantId } from '#infra/db/index.ts'
 import { bind, type Endpoint, Reshaped } from '#infra/http/index.ts'
-import { Failure } from '#lib/failure.ts'
+import { Failure, invalid } from '#lib/failure.ts'
 import { type ContinueDeps, continueUpload } from './continue-upload.ts'
 import { createUpload } from './create-upload.ts'
 import { endUpload } from './end-upload.ts'
@@ -48,8 +49,13 @@ export function uploadEndpoints(deps: ContinueDeps): Endpoint[] {
   ]
 }
 
+type TusHeaders = Partial<Record<'tus-resumable' | (typeof unofferedTusHeaders)[number], string>>
+
 /** What tus wants of every request, and how it wants it refused. */
-function assertTus(headers: { readonly 'tus-resumable'?: string }): void {
+function assertTus(headers: TusHeaders): void {
   if (headers['tus-resumable'] !== tusVersion)
     throw new Failure('E-PRECONDITION', { message: `This speaks tus ${tusVersion}.` })
+  for (const name of unofferedTusHeaders)
+    if (headers[name] !== undefined)
+      throw invalid(`/headers/${name}`, 'is of an extension that is not offered')
 }

@@ -95,6 +95,23 @@ eachDialect('Uploading', (open) => {
     expect((await lab.send('POST', '/file/upload', { as: owner, body: 'x' })).status).toBe(404)
   })
 
+  test('takes times of the world, before 1970 too', async () => {
+    const lab = await openLab()
+    for (const [given, seconds] of [
+      ['1954-07-04T15:30:00Z', -488_968_200],
+      ['-488968200', -488_968_200],
+      ['0001-01-01t00:00:00z', -62_135_596_800],
+      ['2016-12-31T23:59:60Z', 1_483_228_800],
+    ] as const) {
+      const answer = await text(lab, { query: `?createdAt=${given}` })
+      expect([answer.status, answer.json.data.createdAt]).toEqual([201, seconds])
+      const path = `/api/files/${answer.json.data.fileId}/metadata`
+      const { createdAt } = (await lab.send('GET', path, { as: owner })).json.data
+      expect(Date.parse(createdAt) / 1000).toBe(seconds)
+    }
+    expect((await text(lab, { query: '?createdAt=0000-12-31T23:59:59Z' })).status).toBe(400)
+  })
+
   test('makes two files of the same bytes, which are stored and counted once', async () => {
     const lab = await openLab()
     const [one, two] = [await text(lab), await text(lab)]
@@ -212,11 +229,41 @@ eachDialect('Uploading', (open) => {
     expect(await lab.remains()).toMatchObject({ blobs: 1, onDisk: 1, reservations: 0 })
   })
 
-  test('stores a picture as what it is, whatever it is called', async () => {
+  test.each([
+    ['image/jpeg', 'holiday.jpg', 'still.webp', 'image/webp'],
+    ['image/png', 'holiday.png', 'photo.jpg', 'image/jpeg'],
+    ['image/webp', 'holiday', 'animated.gif', 'image/gif'],
+    ['image/svg+xml', 'logo.svg', 'transparent.png', 'image/png'],
+    ['image/x-unheard-of', 'holiday.avif', 'still.webp', 'image/webp'],
+    ['text/plain', 'notes.txt', 'still.avif', 'image/avif'],
+  ])(
+    'stores a picture that is called %s and %s as what it is, however it comes',
+    async (declared, name, of, is) => {
+      const lab = await openLab()
+      const bytes = await picture(of)
+      const typeOf = ({ status, json }: Received) => [status, json.data?.contentType]
+      expect(typeOf(await lab.upload(name, bytes, { headers: { 'content-type': declared } }))).toEqual([
+        201,
+        is,
+      ])
+      const form = Buffer.concat([
+        Buffer.from(
+          `--x\r\ncontent-disposition: form-data; name="file"; filename="${name}"\r\ncontent-type: ${declared}\r\n\r\n`,
+        ),
+        bytes,
+        Buffer.from('\r\n--x--\r\n'),
+      ])
+      const headers = { 'content-type': 'multipart/form-data; boundary=x' }
+      expect(typeOf(await lab.upload(name, form, { headers }))).toEqual([201, is])
+      for (const preset of ['profile-picture', 'cover-photo', 'thumbnail-only'])
+        expect(
+          typeOf(await lab.upload(name, bytes, { preset, headers: { 'content-type': declared } })),
+        ).toEqual([201, 'image/webp'])
+    },
+  )
+
+  test('stores a TIFF whose directory comes last as one', async () => {
     const lab = await openLab()
-    const headers = { 'content-type': 'image/jpeg' }
-    const answer = await lab.upload('holiday.jpg', await picture('still.webp'), { headers })
-    expect([answer.status, answer.json.data.contentType]).toEqual([201, 'image/webp'])
     const tiff = Buffer.alloc(9000, 0xee)
     tiff.set([0x49, 0x49, 0x2a, 0, 0x08, 0x20, 0, 0])
     const scan = await lab.upload('scan.tif', tiff, {
@@ -226,17 +273,25 @@ eachDialect('Uploading', (open) => {
     expect([scan.status, scan.json.data.contentType]).toEqual([201, 'image/tiff'])
   })
 
-  test('takes the bytes of a JSON file, where its name says that it is one', async () => {
+  test('takes a JSON file in every way but as a JSON body', async () => {
     const lab = await openLab()
-    const headers = { 'content-type': 'application/json' }
-    for (const name of ['data.json', 'DATA.JSON']) {
-      const answer = await lab.upload(name, '{"a":1}', { headers, preset: 'raw' })
-      expect([answer.status, answer.json.data.contentType]).toEqual([201, 'application/json'])
-      const bytes = await lab.send('GET', `/api/files/${answer.json.data.fileId}`, { as: owner })
-      expect(bytes.body.toString()).toBe('{"a":1}')
+    const refused = await lab.upload('data.json', '{"a":1}', {
+      headers: { 'content-type': 'application/json' },
+    })
+    expect(failureOf(refused)).toBe('400 E-VALIDATION')
+    expect(refused.json.error.details.issues[0].message).toMatch(/octet-stream.*form.*\/api\/uploads/)
+    const form = `--x\r\ncontent-disposition: form-data; name="file"; filename="a"\r\ncontent-type: application/json\r\n\r\n{"a":1}\r\n--x--\r\n`
+    for (const [name, headers, body, contentType] of [
+      ['data.json', {}, '{"a":1}', 'application/json'],
+      ['DATA.JSON', { 'content-type': 'application/octet-stream' }, '{"a":1}', 'application/json'],
+      ['data', { 'content-type': 'multipart/form-data; boundary=x' }, form, 'application/json'],
+      ['data.json', { 'content-type': 'text/plain' }, '{"a":1}', 'text/plain'],
+      ['data.json.txt', {}, '{"a":1}', 'application/octet-stream'],
+      ['data.json', {}, Buffer.from('ff00', 'hex'), 'application/octet-stream'],
+    ] as const) {
+      const answer = await lab.upload(name, body, { headers, preset: 'raw' })
+      expect([name, answer.status, answer.json.data.contentType]).toEqual([name, 201, contentType])
     }
-    for (const name of ['data', 'data.json.txt', 'json'])
-      expect(failureOf(await lab.upload(name, '{"a":1}', { headers }))).toBe('400 E-VALIDATION')
   })
 
   test('lists the original of every file that keeps one', async () => {

@@ -152,10 +152,12 @@ async function storeStaged(
   }
 }
 
-async function typeOf(staged: StagedBlob, { declaredType }: Upload): Promise<string> {
+async function typeOf(staged: StagedBlob, { declaredType, fileName }: Upload): Promise<string> {
   const { contentType, contradictsDeclared } = await sniffType(staged.head, declaredType)
   if (contradictsDeclared) throw invalid('/headers/content-type', 'the bytes are something else')
-  return contentType
+  // A request with a JSON body is refused, so that JSON comes without a type of its own.
+  const isUntold = contentType === 'application/octet-stream' && staged.isUtf8
+  return isUntold && /\.json$/i.test(fileName) ? 'application/json' : contentType
 }
 
 async function prepare(
@@ -168,7 +170,8 @@ async function prepare(
   if (preset !== 'default' && preset !== 'raw')
     return await preparePictures(deps, upload, { ...draft, preset }, staged)
   const status = preset === 'default' && hasVariants(draft.contentType) ? 'M' : 'A'
-  const file = { ...draft, status, size: staged.size, ...commitTo(staged.hash) } as const
+  const { size, isUtf8 } = staged
+  const file = { ...draft, status, size, isUtf8, ...commitTo(staged.hash) } as const
   return { file, original: staged, pictures: [] }
 }
 
