@@ -238,12 +238,12 @@ eachDialect('Reading a file', (open) => {
     const get = async (variant: string) => {
       const path = `/api/files/${fileId}?variant=${variant}`
       const { headers, body } = await lab.send('GET', path, { as: stranger })
-      return [headers['cache-control'], body.equals(photo)]
+      return [headers['cache-control'], 'last-modified' in headers, body.equals(photo)]
     }
-    expect(await get('tn')).toEqual(['private, no-cache', true])
-    expect(await get('orig')).toEqual(['private, no-cache', true])
+    expect(await get('tn')).toEqual(['private, no-cache', false, true])
+    expect(await get('orig')).toEqual(['private, no-cache', true, true])
     await lab.settle()
-    expect(await get('tn')).toEqual(['public, max-age=31536000, immutable', false])
+    expect(await get('tn')).toEqual(['public, max-age=31536000, immutable', true, false])
   })
 
   describe('gives a guest nothing of a picture that may say where it was taken:', () => {

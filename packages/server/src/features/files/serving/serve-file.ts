@@ -60,7 +60,8 @@ export async function serveFile(
   const chosen = await chooseBytes(deps, tenantId, request)
   const etag = `"${chosen.hash}"`
   const { conditions, isHead, file } = request
-  const { modifiedAt } = file
+  // What stands in for a variant is replaced while the file stays as it is.
+  const modifiedAt = chosen.isFinal ? file.modifiedAt : undefined
   const headers = servingHeaders({
     ...chosen,
     etag,

@@ -15,7 +15,7 @@ const textWithoutCharset = /^text\/(?!.*;\s*charset=)/i
 // What is read once before the first answer, of files that are older than the note of their text.
 const mostOldBytes = 64 * 1024 ** 2
 
-/** The type of a file as it is sent: scripts and styles are no such, and text without a declared `charset` whose bytes are UTF-8 has that one. */
+/** The type of a file as it is sent (docs/protocol/file-life.md, Serving). */
 export async function servedType(
   deps: ServedTypeDeps,
   tenantId: TenantId,
@@ -35,7 +35,8 @@ async function lookAt(
   if (!content || size > mostOldBytes) return false
   const isUtf8 = await isTextOf(blobs, tenantId, content.hash)
   if (isUtf8 === undefined) return false
-  await db.transact(tenantId, (tx) => noteText(tx, fileId, isUtf8))
+  // Where nothing can be written it is looked at again: files are read also while the disk is full.
+  await db.transact(tenantId, (tx) => noteText(tx, fileId, isUtf8)).catch(() => undefined)
   return isUtf8
 }
 

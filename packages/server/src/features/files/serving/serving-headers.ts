@@ -22,7 +22,7 @@ export interface ServedBytes {
   readonly fileName: string
   readonly etag: string
   /** Unix seconds. */
-  readonly modifiedAt?: number
+  readonly modifiedAt?: number | undefined
   readonly caching: Caching
   readonly forceDownload: boolean
 }
