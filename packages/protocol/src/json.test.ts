@@ -1,8 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { encodeBase64Url, maxJsonDepth, parseSignedToken, readJson } from './index.ts'
+import { encodeBase64Url, hasLargeNumber, maxJsonDepth, parseSignedToken, readJson } from './index.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
+
+test('a large number is found wherever it stands', () => {
+  for (const text of ['1e400', '-1e400', '[1,[1e400]]', '{"a":{"b":1e400}}'])
+    expect(hasLargeNumber(JSON.parse(text))).toBe(true)
+  for (const text of ['1e308', '[null,"1e400"]', '{"1e400":true}'])
+    expect(hasLargeNumber(JSON.parse(text))).toBe(false)
+})
 
 describe('JSON from outside', () => {
   test.each([

@@ -78,6 +78,13 @@ function problemIn(value: unknown): ValueProblem | undefined {
   return undefined
 }
 
+/** Has a parsed value a number that no double holds? It was read as infinity, and would be written as `null`. */
+export function hasLargeNumber(value: unknown): boolean {
+  if (typeof value === 'number') return !Number.isFinite(value)
+  if (typeof value !== 'object' || value === null) return false
+  return Object.values(value).some(hasLargeNumber)
+}
+
 function problemOf(text: string): ValueProblem | undefined {
   if (text.includes('\0')) return 'nul'
   return text.isWellFormed() ? undefined : 'surrogate'

@@ -19,6 +19,8 @@ describe('parseWorldTime', () => {
   })
 
   test.each([
+    ['the year 10 000', '9999-12-31T23:59:60Z'],
+    ['a moment that is in the year 10 000 in UTC', '9999-12-31T23:59:59-14:00'],
     ['the year 0', '0000-12-31T23:59:59Z'],
     ['a moment that is in the year 0 in UTC', '0001-01-01T00:00:00+01:00'],
     ['a number before the year 1', -62_135_596_801],

@@ -9,6 +9,7 @@ export const maxTimestamp = 99_999_999_999
 
 /** The first second of the year 1, which databases and ISO 8601 both tell with four digits. */
 export const minWorldTime = -62_135_596_800
+const lastOfFourDigits = 253_402_300_799
 
 /** Parses a timestamp as the protocol takes it anywhere: ISO 8601 with a zone, or Unix seconds, from 1970 on.
  * Milliseconds are refused (docs/protocol/conventions.md, Times). */
@@ -36,7 +37,8 @@ function secondsOf(input: unknown): UnixSeconds | undefined {
   // A leap second, which Unix time counts as the second after it.
   const isLeap = parts[4] === '60'
   const ms = Date.parse(isLeap ? text.replace(/:60/, ':59') : text)
-  return Number.isNaN(ms) ? undefined : Math.floor(ms / 1000) + (isLeap ? 1 : 0)
+  const seconds = Math.floor(ms / 1000) + (isLeap ? 1 : 0)
+  return seconds <= lastOfFourDigits ? seconds : undefined
 }
 
 function daysInMonth(year: number, month: number): number {

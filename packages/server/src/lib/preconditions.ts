@@ -28,15 +28,20 @@ export function hasCurrent(conditions: Conditions, { etag, modifiedAt }: Validat
   return isModifiedSince(conditions['if-modified-since'], modifiedAt) === false
 }
 
+/** Tags may have commas between their quotes. */
 function names(list: string, isWanted: (tag: string) => boolean): boolean {
-  return list.split(',').some((item) => item.trim() === '*' || isWanted(item.trim()))
+  return list.trim() === '*' || (list.match(/(?<![^\s,])(?:W\/)?"[^"]*"/g) ?? []).some(isWanted)
 }
 
 const opaque = (tag: string) => tag.replace(/^W\//, '')
 
+const httpDate = /^[A-Z][a-z]+, .* GMT$/
+const asctime = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/
+
 /** Undefined where one of the times is not known, or is none. */
 function isModifiedSince(since: string | undefined, modifiedAt: number | undefined): boolean | undefined {
-  if (since === undefined || modifiedAt === undefined || !since.endsWith(' GMT')) return undefined
-  const sinceMs = Date.parse(since)
+  if (since === undefined || modifiedAt === undefined) return undefined
+  // The oldest of the three forms names no zone.
+  const sinceMs = Date.parse(asctime.test(since) ? `${since} GMT` : httpDate.test(since) ? since : '')
   return Number.isNaN(sinceMs) ? undefined : modifiedAt * 1000 > sinceMs
 }

@@ -85,6 +85,14 @@ describe.each([
     await expect(outside).rejects.toMatchObject({ status: 416, code: 'E-RANGE', details: { size: 10 } })
     const unchanged = at().call(downloadFile, { params: { fileId }, headers: { 'if-none-match': etag } })
     await expect(unchanged).rejects.toMatchObject({ status: 304 })
+    for (const headers of [
+      { 'if-match': '"other"' },
+      { 'if-unmodified-since': 'Sat, 01 Jan 2000 00:00:00 GMT' },
+    ])
+      await expect(at().call(downloadFile, { params: { fileId }, headers })).rejects.toMatchObject({
+        status: 412,
+        code: 'E-PRECONDITION',
+      })
     const missing = at().call(downloadFile, { params: { fileId: `b1~${'A'.repeat(43)}` } })
     await expect(missing).rejects.toMatchObject({ status: 404, code: 'E-FILE-NOTFOUND' })
     const refused = at().call(createFile, { body: { fileTp: 'FLDR', fileName: 'mine' } })

@@ -129,6 +129,17 @@ describe('the bus', () => {
       })
     })
 
+    test('what has a number that is too large with an error, by its id if that is none', async () => {
+      const { connect } = await person()
+      await using device = await connect()
+      const before = device.client.received.length
+      device.client.send('{"id":1,"cmd":"ping","data":{"x":1e400}}')
+      device.client.send('{"id":1e400,"cmd":"ping"}')
+      await device.client.until(before + 2)
+      const refused = { cmd: 'ack', data: { status: 'error', message: 'a number is too large' } }
+      expect(device.client.json.slice(before)).toEqual([{ id: 1, ...refused }, refused])
+    })
+
     test('nothing to what is no JSON object, and ends (1008) after ten of that', async () => {
       const { connect } = await person()
       await using device = await connect()

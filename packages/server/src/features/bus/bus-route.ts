@@ -6,6 +6,7 @@ import {
   BusSubscription,
   busCommands,
   busSocket,
+  hasLargeNumber,
 } from '@kith/protocol'
 import { Compile, type Validator } from 'typebox/compile'
 import type { HeldCredential } from '#features/accounts/index.ts'
@@ -94,7 +95,8 @@ class BusClient {
   }
 
   #acknowledge(id: unknown, data: Answer): Promise<void> {
-    const named = typeof id === 'string' || typeof id === 'number' ? { id } : {}
+    const isNamed = typeof id === 'string' || (typeof id === 'number' && Number.isFinite(id))
+    const named = isNamed ? { id } : {}
     // Of this moment: more may have been told since it was asked.
     const seq = data.seq === undefined ? {} : { seq: this.#connection.position }
     const ack: BusAck = { ...named, cmd: 'ack', data: { ...data, ...seq } }
@@ -102,6 +104,7 @@ class BusClient {
   }
 
   async #answer(message: Readonly<Record<string, unknown>>): Promise<Answer> {
+    if (hasLargeNumber(message)) return refused('a number is too large')
     if (checkOf('subscription').Check(message)) return this.#subscribe({})
     if (!checkOf('request').Check(message)) return refused('a command has a cmd, and data that is an object')
     const { cmd, data = {} } = message as BusRequest

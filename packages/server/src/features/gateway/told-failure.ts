@@ -19,6 +19,7 @@ const passedCodes: ReadonlySet<string> = new Set<ErrorCode>([
   'E-TOOLARGE',
   'E-MEDIATYPE',
   'E-RANGE',
+  'E-PRECONDITION',
   'E-QUOTA',
   'E-UNAVAILABLE',
 ])
@@ -26,6 +27,7 @@ const byStatus: Readonly<Record<number, ErrorCode>> = {
   401: 'E-AUTH-FORBIDDEN',
   403: 'E-AUTH-FORBIDDEN',
   404: 'E-NOTFOUND',
+  412: 'E-PRECONDITION',
   413: 'E-TOOLARGE',
   429: 'E-RATELIMIT',
   503: 'E-UNAVAILABLE',

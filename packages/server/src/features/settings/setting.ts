@@ -1,4 +1,4 @@
-import { type SettingDefinition, type SettingName, settingDefinitions } from '@kith/protocol'
+import { hasLargeNumber, type SettingDefinition, type SettingName, settingDefinitions } from '@kith/protocol'
 import { Compile, type Validator } from 'typebox/compile'
 import { Failure, invalid } from '#lib/failure.ts'
 import { nearestName } from '#lib/nearest-name.ts'
@@ -49,6 +49,8 @@ function parsed(text: string): unknown {
 
 /** The JSON text of a value that may be stored under the name. */
 export function textOf(known: KnownName, value: unknown): string {
+  // From the command line: a request with one is refused.
+  if (hasLargeNumber(value)) throw invalid('/value', 'has a number that is too large')
   const text = JSON.stringify(value)
   if (Buffer.byteLength(text) > maxValueKb * 1024)
     throw new Failure('E-TOOLARGE', { message: `The value of a setting has at most ${maxValueKb} KiB.` })

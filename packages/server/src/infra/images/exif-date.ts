@@ -53,18 +53,19 @@ function readDirectory(view: DataView, start: number, isLittle: boolean): Direct
 const dateForm = /^(\d{4}):(\d\d):(\d\d) (\d\d):(\d\d):(\d\d)\0*\s*$/
 // The first second of a clock that was never set.
 const unsetClocks: ReadonlySet<string> = new Set(['1904-01-01T00:00:00', '1970-01-01T00:00:00'])
-// The first photograph that is kept is of this year; programs write the year 1 for none.
-const firstYear = 1826
+// The first photograph that is kept is of the year 1826; programs write the year 1 for none.
+const firstPhoto = Date.UTC(1826) / 1000
 const offsetForm = /^([+-])(\d\d):(\d\d)/
 
 function momentOf(date = '', offset = ''): number | undefined {
   const [, year, month, day, hour, minute, second] = dateForm.exec(date) ?? []
-  if (year === undefined || Number(year) < firstYear) return undefined
+  if (year === undefined) return undefined
   const text = `${year}-${month}-${day}T${hour}:${minute}:${second}`
   const ms = Date.parse(`${text}Z`)
   // A day that no month has is taken for one of the next.
   if (Number.isNaN(ms) || !new Date(ms).toISOString().startsWith(text)) return undefined
-  return unsetClocks.has(text) ? undefined : ms / 1000 - offsetSecs(offset)
+  const taken = ms / 1000 - offsetSecs(offset)
+  return unsetClocks.has(text) || taken < firstPhoto ? undefined : taken
 }
 
 function offsetSecs(offset: string): number {

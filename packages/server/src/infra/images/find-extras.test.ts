@@ -65,74 +65,133 @@ describe('An AVIF file', () => {
     return head.toString('latin1') + type + content
   }
 
-  const pixels = box('mdat', 'pixels')
+  const item = (id: string, type = 'av01', name = '\0') =>
+    box('infe', text(`02000000 ${id} 0000`), type, name)
+  const alpha = box('auxC', text('00000000'), 'urn:mpeg:mpegB:cicp:systems:auxiliary:alpha\0')
   interface Parts {
     handler?: string
-    item?: string
+    items?: string[]
+    references?: string
     properties?: string
     inMeta?: string
-    placed?: string
+    /** The list of places, without the first of its numbers: where the pixels begin. */
+    placed?: (pixelsAt: string) => string
     data?: string
   }
-  /** As long as its name says, and nothing that could be decoded. */
-  function avif({ handler, item, properties, inMeta, placed, data }: Parts = {}): Buffer {
-    const meta = box(
-      'meta',
-      text('00000000'),
-      box('hdlr', text('00000000 00000000'), 'pict', text('00000000 00000000 00000000'), handler ?? '\0'),
-      box('pitm', text('00000000 0001')),
-      placed ?? box('iloc', text('00000000 44000001 0001 0000 0001 00000100 00000006')),
-      box('iinf', text('00000000 0001'), item ?? box('infe', text('02000000 0001 0000'), 'av01', '\0')),
-      box('iprp', box('ipco', box('ispe', 'size'), properties ?? ''), box('ipma', text('00000000 00000000'))),
-      inMeta ?? '',
-    )
-    return Buffer.from(box('ftyp', 'avif') + meta + (data ?? pixels), 'latin1')
+  const placedAt = (pixelsAt: string) => text(`00000000 44000001 0001 0000 0001 ${pixelsAt} 00000006`)
+  /** A file whose pixels are six bytes, and which nothing could decode. */
+  function avif({
+    handler,
+    items = [item('0001')],
+    references,
+    properties,
+    inMeta,
+    placed,
+    data,
+  }: Parts = {}): Buffer {
+    const count = Buffer.from([0, items.length]).toString('latin1')
+    const start = (pixelsAt: string) =>
+      box('ftyp', 'avif') +
+      box(
+        'meta',
+        text('00000000'),
+        box('hdlr', text('00000000 00000000'), 'pict', text('00000000 00000000 00000000'), handler ?? '\0'),
+        box('pitm', text('00000000 0001')),
+        box('iloc', (placed ?? placedAt)(pixelsAt)),
+        box('iinf', text('00000000'), count, ...items),
+        box(
+          'iprp',
+          box('ipco', box('ispe', 'of a picture'), properties ?? ''),
+          box('ipma', text('00000000 00000000')),
+        ),
+        references === undefined ? '' : box('iref', text('00000000'), references),
+        inMeta ?? '',
+      )
+    const pixelsAt = (start('00000000').length + 8).toString(16).padStart(8, '0')
+    return Buffer.from(start(pixelsAt) + (data ?? box('mdat', 'pixels')), 'latin1')
   }
+  const tile = (id: string, at: string) => `${id} 0000 0001 ${at} 00000006 `
 
   test.each<[string, Parts]>([
     ['of a picture', {}],
+    ['of names that libraries write', { handler: 'libavif\0', items: [item('0001', 'av01', 'Color\0')] }],
     [
-      'of names that libraries write',
-      { handler: 'libavif\0', item: box('infe', text('02000000 0001 0000'), 'av01', 'Color\0') },
+      'of a place for other files that names none',
+      { inMeta: box('dinf', box('dref', text('00000000 00000001'), box('url ', text('00000001')))) },
     ],
     [
-      'of tiles in the description',
+      'of tiles that are alike, in the order of the description',
       {
+        items: [item('0001', 'grid'), item('0002'), item('0003')],
+        references: box('dimg', text('0001 0002 0002 0003')),
         inMeta: box('idat', 'grid'),
-        placed: box(
-          'iloc',
+        placed: (at) =>
           text(
-            '01000000 44000002 0001 0001 0000 0001 00000000 00000004 0002 0000 0000 0001 00000100 00000006',
+            `01000000 44000003 0001 0001 0000 0001 00000000 00000004 0002 0000 0000 0001 ${at} 00000006 0003 0000 0000 0001 ${at} 00000006`,
           ),
-        ),
+      },
+    ],
+    [
+      'of a picture and its transparency',
+      {
+        items: [item('0001'), item('0002', 'av01', 'Alpha\0')],
+        references: box('auxl', text('0002 0001 0001')) + box('prem', text('0001 0001 0002')),
+        properties: alpha,
+        placed: (at) => text(`00000000 44000002 ${tile('0001', at)} ${tile('0002', at)}`),
       },
     ],
     [
       'of long numbers',
       {
-        placed: box(
-          'iloc',
-          text('02000000 88 00 00000001 00000001 0000 0000 0001 0000000000000100 0000000000000006'),
-        ),
+        placed: (at) =>
+          text(`02000000 88 00 00000001 00000001 0000 0000 0001 00000000${at} 0000000000000006`),
       },
+    ],
+    [
+      'of numbers that count from another',
+      { placed: (at) => text(`00000000 44400001 0001 0000 ${at} 0001 00000000 00000006`) },
     ],
   ])('%s is nothing else', async (_, parts) => {
     expect(await isTold('avif', avif(parts))).toBe(false)
   })
 
+  const two = { items: [item('0001'), item('0002')] }
   test.each<[string, Parts]>([
     ['a name of its handler', { handler: 'my phone\0' }],
     ['more behind that name', { handler: '\0more' }],
-    ['a name of a picture', { item: box('infe', text('02000000 0001 0000'), 'av01', 'my garden\0') }],
-    ['an item that is no picture', { item: box('infe', text('02000000 0001 0000'), 'Exif', '\0') }],
-    ['an item of an old form', { item: box('infe', text('00000000 0001 0000'), 'av01', '\0') }],
+    ['a name of a picture', { items: [item('0001', 'av01', 'my garden\0')] }],
+    ['an item that is no picture', { items: [item('0001'), item('0002', 'Exif')] }],
+    ['an item of an old form', { items: [box('infe', text('00000000 0001 0000'), 'av01', '\0')] }],
+    ['a second picture', two],
+    ['a thumbnail', { ...two, references: box('thmb', text('0002 0001 0001')) }],
+    ['a picture that has the first as its part', { ...two, references: box('dimg', text('0002 0001 0001')) }],
+    ['the transparency of a second picture', { ...two, references: box('auxl', text('0002 0001 0003')) }],
+    ['a depth map', { properties: alpha.replace('alpha', 'depth') }],
+    ['no first picture', { items: [item('0003')] }],
     ['a description', { properties: box('udes', 'my garden') }],
+    ['a property that is longer than it is', { properties: box('irot', '\0my garden') }],
+    [
+      'the address of another file',
+      {
+        inMeta: box(
+          'dinf',
+          box('dref', text('00000000 00000001'), box('url ', text('00000000'), 'my garden\0')),
+        ),
+      },
+    ],
     ['free space in its description', { inMeta: box('free', 'my garden') }],
-    ['bytes that have no place', { data: box('mdat', 'pixels and more') }],
-    ['places that are cut short', { placed: box('iloc', text('00000000 44000001 0001 0000 0001 00000100')) }],
+    ['bytes of its description that have no place', { inMeta: box('idat', 'my garden') }],
+    ['bytes behind those of the picture', { data: box('mdat', 'pixels and more') }],
+    ['bytes in another place', { placed: () => placedAt('00000000') }],
+    ['places that are cut short', { placed: (at) => text(`00000000 44000001 0001 0000 0001 ${at}`) }],
+    ['more behind its places', { placed: (at) => `${placedAt(at)}my garden` }],
+    [
+      'places without numbers',
+      { placed: () => text('00000000 0000 2000') + text('0001 0000 ffff').repeat(8192) },
+    ],
     ['two lists of places', { inMeta: box('iloc', text('00000000 44000000')) }],
-    ['no list of places', { placed: '' }],
-    ['two descriptions', { data: pixels + box('meta', text('00000000')) }],
+    ['no list of places', { placed: () => '' }],
+    ['two descriptions', { data: box('mdat', 'pixels') + box('meta', text('00000000')) }],
     ['a box that is longer than the file', { data: `\0\0\xff\xffmdatpixels` }],
   ])('with %s is told', async (_, parts) => {
     expect(await isTold('avif', avif(parts))).toBe(true)

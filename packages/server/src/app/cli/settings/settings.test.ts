@@ -94,6 +94,14 @@ test.each([
   await line.json('settings', 'reset', name)
 })
 
+test('a number that is too large is refused', async () => {
+  const refused = { exitCode: 2, message: expect.stringContaining('has a number that is too large') }
+  for (const text of ['1e400', '{"zoom":1e400}'])
+    expect(await line.fails('settings', 'set', 'app.mine.zoom', text, '--tenant', alice)).toMatchObject(
+      refused,
+    )
+})
+
 test.each(['server.registration', 'email.smtp.port', 'dns.caa', 'limits.disk_reserve_mb'])(
   '%s holds for the whole server, and is refused for one tenant',
   async (name) => {

@@ -63,6 +63,15 @@ describe('a request', () => {
     expect(parseRequest(JSON.stringify(message))).toMatchObject({ kind: 'malformed', id: 1 })
   })
 
+  test('with a number that is too large is malformed, wherever that stands', () => {
+    for (const [text, id] of [
+      ['{"id":1,"type":"presence","state":{"cursor":1e400}}', 1],
+      ['{"id":1,"type":"query","path":"a","filter":{"equals":{"x":-1e400}}}', 1],
+      ['{"id":1e400,"type":"ping"}', undefined],
+    ] as const)
+      expect(parseRequest(text)).toMatchObject({ kind: 'malformed', id, message: 'a number is too large' })
+  })
+
   test('of more than a hundred levels is malformed', () => {
     const parsed = (levels: number) => parseRequest(`{"id":1,"type":"ping","x":${nested(levels)}}`).kind
     expect([parsed(99), parsed(100), parsed(100_000)]).toEqual(['request', 'malformed', 'malformed'])

@@ -1,4 +1,10 @@
-import { type RtdbRequestData, type RtdbRequestType, rtdbLimits, rtdbRequests } from '@kith/protocol'
+import {
+  hasLargeNumber,
+  type RtdbRequestData,
+  type RtdbRequestType,
+  rtdbLimits,
+  rtdbRequests,
+} from '@kith/protocol'
 import { Compile, type Validator } from 'typebox/compile'
 import { longObjectOf, objectOf } from './parse-json.ts'
 
@@ -55,6 +61,7 @@ export const longRequestOfReader: ParsedRequest = { kind: 'malformed', id: undef
 function checkRequest(message: Readonly<Record<string, unknown>>): ParsedRequest {
   const { id, type } = message
   if (isDeeper(message, maxDepth)) return malformed(id, tooDeep)
+  if (hasLargeNumber(message)) return malformed(id, 'a number is too large')
   if (id !== undefined && !isRequestId(id)) return malformed(id, 'an id is a string or a number')
   if (typeof type !== 'string' || !isRequestType(type))
     return malformed(id, 'this type of request is unknown')
@@ -71,7 +78,7 @@ function misfit(type: RtdbRequestType): string {
 }
 
 function isRequestId(id: unknown): id is string | number {
-  return typeof id === 'string' || typeof id === 'number'
+  return typeof id === 'string' || (typeof id === 'number' && Number.isFinite(id))
 }
 
 function isDeeper(value: unknown, levels: number): boolean {

@@ -241,7 +241,7 @@ eachDialect('Reading a file', (open) => {
       return [headers['cache-control'], 'last-modified' in headers, body.equals(photo)]
     }
     expect(await get('tn')).toEqual(['private, no-cache', false, true])
-    expect(await get('orig')).toEqual(['private, no-cache', true, true])
+    expect(await get('orig')).toEqual(['private, no-cache', false, true])
     await lab.settle()
     expect(await get('tn')).toEqual(['public, max-age=31536000, immutable', true, false])
   })

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import type { VariantName } from '@kith/protocol'
 import type { BlobHash, BlobStore } from '#infra/blobs/index.ts'
 import type { TenantId } from '#infra/db/index.ts'
+import { nowSecs } from '#lib/clock.ts'
 import { Failure } from '#lib/failure.ts'
 import { type Conditions, hasCurrent } from '#lib/preconditions.ts'
 import type { StoredFile, StoredVariant } from '../file.ts'
@@ -60,8 +61,7 @@ export async function serveFile(
   const chosen = await chooseBytes(deps, tenantId, request)
   const etag = `"${chosen.hash}"`
   const { conditions, isHead, file } = request
-  // What stands in for a variant is replaced while the file stays as it is.
-  const modifiedAt = chosen.isFinal ? file.modifiedAt : undefined
+  const modifiedAt = modifiedAtOf(deps, file, chosen)
   const headers = servingHeaders({
     ...chosen,
     etag,
@@ -94,6 +94,16 @@ export async function serveFile(
     'content-range': `bytes ${start}-${end}/${chosen.size}`,
   }
   return { kind: 'bytes', partial: true, headers: partHeaders, open }
+}
+
+/** Bytes never change at an address; undefined where others stand in for them, or stand there for others. */
+function modifiedAtOf(
+  { clock }: Pick<RedirectDeps, 'clock'>,
+  { createdAt }: StoredFile,
+  { isFinal, isSameForGuests }: Chosen,
+): number | undefined {
+  // Nothing was modified later than it is answered (RFC 9110, 8.8.2.1).
+  return isFinal && isSameForGuests && createdAt <= nowSecs(clock) ? createdAt : undefined
 }
 
 /** Who has a part under our tag, or expects it, gets the bytes here: the bucket has tags and times of its own. */
