@@ -7,9 +7,9 @@ const wholeNumber = /^-?\d{1,15}$/
 /** The largest number that is taken for Unix seconds, in the year 5138; a larger one is milliseconds. */
 export const maxTimestamp = 99_999_999_999
 
-/** The first second of the year 1, which databases and ISO 8601 both tell with four digits. */
+/** The first second of the year 1 and the last of 9999: years of which databases and ISO 8601 tell alike. */
 export const minWorldTime = -62_135_596_800
-const lastOfFourDigits = 253_402_300_799
+export const maxWorldTime = 253_402_300_799
 
 /** Parses a timestamp as the protocol takes it anywhere: ISO 8601 with a zone, or Unix seconds, from 1970 on.
  * Milliseconds are refused (docs/protocol/conventions.md, Times). */
@@ -18,7 +18,7 @@ export function parseTimestamp(input: unknown): UnixSeconds | undefined {
   return seconds === undefined || seconds < 0 ? undefined : seconds
 }
 
-/** The same for a moment of the world, such as when a picture was taken: from the year 1 on. */
+/** The same for a moment of the world, such as when a picture was taken: from the year 1 to 9999. */
 export function parseWorldTime(input: unknown): UnixSeconds | undefined {
   const seconds = secondsOf(input)
   return seconds !== undefined && seconds >= minWorldTime ? seconds : undefined
@@ -38,7 +38,7 @@ function secondsOf(input: unknown): UnixSeconds | undefined {
   const isLeap = parts[4] === '60'
   const ms = Date.parse(isLeap ? text.replace(/:60/, ':59') : text)
   const seconds = Math.floor(ms / 1000) + (isLeap ? 1 : 0)
-  return seconds <= lastOfFourDigits ? seconds : undefined
+  return seconds <= maxWorldTime ? seconds : undefined
 }
 
 function daysInMonth(year: number, month: number): number {

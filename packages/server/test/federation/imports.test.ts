@@ -265,6 +265,16 @@ describe('an archive that is imported', () => {
       },
     ],
     [
+      'a file of the year 10 000',
+      (archive) =>
+        void Object.assign(archive.row('files', { file_id: fileId }), { created_at: 253_402_300_800 }),
+    ],
+    [
+      'a picture from before the year 1',
+      (archive) =>
+        void Object.assign(archive.row('files', { file_id: fileId }), { taken_at: -62_135_596_801 }),
+    ],
+    [
       'a file that takes less than nothing',
       (archive) => {
         Object.assign(archive.row('files', { file_id: fileId }), { size: -1_000_000 })

@@ -1,9 +1,10 @@
 import {
   fileStatuses,
   fileTypeOf,
+  maxWorldTime,
+  minWorldTime,
   parseFileId,
   parseIdTag,
-  parseWorldTime,
   respellFileName,
   storageKinds,
 } from '@kith/protocol'
@@ -41,9 +42,11 @@ function assertMovedFile(row: TenantRow): void {
   if (numberIn(row, 'size') > largestBytes) throw invalid('/size', 'is too large')
   if (!fileStatuses.some((status) => status === row.status))
     throw invalid('/status', 'is no status of a file')
-  for (const name of ['created_at', 'taken_at'])
-    if ((row[name] ?? null) !== null && parseWorldTime(numberIn(row, name)) === undefined)
+  for (const name of ['created_at', 'taken_at']) {
+    const time = row[name] ?? 0
+    if (typeof time !== 'number' || time < minWorldTime || time > maxWorldTime)
       throw invalid(`/${name}`, 'is no time')
+  }
   if (!parseIdTag(textIn(row, 'owner_tag'))) throw invalid('/owner_tag', 'is no identity')
   if (row.is_copy !== 1 && (row.expires_at ?? null) !== null) throw invalid('/expires_at', 'is for copies')
 }

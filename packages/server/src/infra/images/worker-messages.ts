@@ -1,4 +1,4 @@
-import { minWorldTime, variantNames } from '@kith/protocol'
+import { maxWorldTime, minWorldTime, variantNames } from '@kith/protocol'
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { ImagePreset } from './images.ts'
@@ -29,7 +29,7 @@ const WorkerAnswer = Type.Union([
       ...size,
       format: Type.Enum(['jpeg', 'png', 'webp', 'avif', 'gif', 'tiff', 'heic']),
       frames: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
-      takenAt: Type.Optional(Type.Integer({ minimum: minWorldTime, maximum: 253_402_300_799 })),
+      takenAt: Type.Optional(Type.Integer({ minimum: minWorldTime, maximum: maxWorldTime })),
     }),
     // 5 to 25 bytes, base64.
     thumbhash: Type.String({ pattern: '^[A-Za-z0-9+/]{6,34}={0,2}$' }),

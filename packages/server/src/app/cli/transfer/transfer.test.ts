@@ -74,6 +74,7 @@ async function fillWithLife() {
   const params = { preset: 'default', fileName: 'photo.jpg' } as const
   const uploaded = await client.upload(uploadFile, {
     params,
+    query: { createdAt: new Date('1954-07-04T15:30:00Z') },
     body: new Blob([photo], { type: 'image/jpeg' }),
   })
   fileId = uploaded.data.fileId as FileId
