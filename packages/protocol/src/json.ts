@@ -78,7 +78,8 @@ function problemIn(value: unknown): ValueProblem | undefined {
   return undefined
 }
 
-/** Has a parsed value a number that no double holds? It was read as infinity, and would be written as `null`. */
+/** Has a parsed value a number that no double holds? It was read as infinity, and would be written as `null`. It goes down by
+ * recursion: the depth has to be checked before. */
 export function hasLargeNumber(value: unknown): boolean {
   if (typeof value === 'number') return !Number.isFinite(value)
   if (typeof value !== 'object' || value === null) return false

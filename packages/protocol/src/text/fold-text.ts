@@ -3,8 +3,8 @@
 const accented = String.raw`[\p{sc=Latn}\p{sc=Grek}\p{sc=Cyrl}\p{sc=Arab}\p{sc=Hebr}\p{scx=Zyyy}]`
 const accents = new RegExp(String.raw`((?!\p{M})${accented})\p{M}+`, 'gu')
 
-// What is not drawn (soft hyphens, joiners, marks of direction), the tatweel, which draws words out, and the iota below,
-// which is the only mark with a capital.
+// Left out before text is compared: soft hyphens, joiners and marks of direction, which have no glyph; the tatweel (U+0640),
+// which only makes words longer; the combining iota (U+0345), since upper case would make a letter of it.
 const nothing = /[\u0345\u0640\p{Default_Ignorable_Code_Point}]/gu
 
 // More belong to no letter. They are sorted one by one when text is normalized, which takes seconds for 50 000.
@@ -18,12 +18,12 @@ const replaced = new RegExp(`[${Object.keys(baseLetters).join('')}]`, 'gu')
 
 /** A text as it is compared and searched: two texts are spelt alike when this is the same. Without case (ß as ss, İ and ı
  * as i), without accents in the scripts that have them, without invisible characters; forms of one character
- * (full-width, ligatures, composed or not) are one. Folding what is folded changes nothing. */
+ * (full-width, ligatures, composed or not) are one. Folding a second time changes nothing. */
 export function foldText(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is all of ASCII
   if (/^[\x00-\x7f]*$/.test(text)) return text.toLowerCase()
   const bare = text.replace(manyMarks, '$1').normalize('NFKD').replace(nothing, '').replace(accents, '$1')
-  // The capital of a letter may be two letters, whose small ones are what is compared (SpecialCasing.txt).
+  // `ß` is `SS` in upper case (Unicode, SpecialCasing.txt): by way of that `ß` and `ss` become the same.
   const small = bare.toLowerCase().toUpperCase().toLowerCase()
   return small.replace(replaced, (letter) => baseLetters[letter] ?? letter).normalize('NFC')
 }

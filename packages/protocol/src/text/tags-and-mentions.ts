@@ -23,7 +23,7 @@ interface Place {
 }
 
 const maxTagLength = 64
-// What is not drawn does not count, though not without end.
+// In UTF-16 code units, with the invisible characters that the 64 do not count: it bounds the work for one tag.
 const maxTagUnits = 1024
 
 // An emoji may be several, joined, or a letter in another look: without that it would be another one.
@@ -36,8 +36,8 @@ const idleJoiners = new RegExp(String.raw`(?<=${plainLetter})(?!${inEmoji})[\u20
 const around = /^[\s\u200c\u200d]+|(?<![\s\u200c\u200d])[\s\u200c\u200d]+$/gu
 const drawn = /[^\p{White_Space}\p{M}\p{Cc}\p{Cf}\p{Cs}\u2800]/u
 
-/** A tag as it is kept and compared: composed (NFC), without what is not drawn and without space around it; case counts.
- * Undefined for what is none: more than 64 characters, nothing visible, control characters. */
+/** A tag as it is stored and compared: composed (NFC), without invisible characters and without space around it; case counts.
+ * Undefined for more than 64 characters, for text without a visible one, and for control characters. */
 export function parseTag(text: string): string | undefined {
   if (text.length > maxTagUnits || !text.isWellFormed()) return undefined
   const tag = text.replace(notDrawn, '').replace(idleJoiners, '').replace(around, '').normalize('NFC')

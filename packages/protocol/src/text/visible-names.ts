@@ -26,8 +26,8 @@ export function isVisibleText(text: string): boolean {
 
 const slashes = /[/\\]/gu
 
-/** The name of a file or folder as it is kept: 1–255 characters of visible text, no slashes, not `.` or `..`; undefined for
- * what is none. Only metadata, never a path. */
+/** The name of a file or folder as it is stored: 1–255 characters of visible text, no slashes, not `.` or `..`; undefined
+ * for anything else. No file on the disk of the server is called by it. */
 export function parseFileName(text: string): string | undefined {
   const name = tidyName(text)
   const isName = isVisibleName(name, maxFileNameLength) && name.search(slashes) < 0 && !/^\.\.?$/.test(name)

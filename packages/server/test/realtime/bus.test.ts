@@ -129,15 +129,27 @@ describe('the bus', () => {
       })
     })
 
-    test('what has a number that is too large with an error, by its id if that is none', async () => {
+    test('a number that is too large with an error, where it is a member of the command', async () => {
       const { connect } = await person()
       await using device = await connect()
       const before = device.client.received.length
-      device.client.send('{"id":1,"cmd":"ping","data":{"x":1e400}}')
+      device.client.send('{"id":1,"cmd":"subscribe","data":{"since":1e400}}')
       device.client.send('{"id":1e400,"cmd":"ping"}')
-      await device.client.until(before + 2)
-      const refused = { cmd: 'ack', data: { status: 'error', message: 'a number is too large' } }
-      expect(device.client.json.slice(before)).toEqual([{ id: 1, ...refused }, refused])
+      device.client.send('{"id":3,"cmd":"ping","data":{"unknown":1e400}}')
+      await device.client.until(before + 3)
+      const refused = { cmd: 'ack', data: { status: 'error', message: expect.any(String) } }
+      const pong = { id: 3, cmd: 'ack', data: { status: 'pong' } }
+      expect(device.client.json.slice(before)).toEqual([{ id: 1, ...refused }, refused, pong])
+    })
+
+    test('what is nested deeper than a stack as anything else', async () => {
+      const { connect } = await person()
+      await using device = await connect()
+      const before = device.client.received.length
+      const deep = '['.repeat(500_000) + ']'.repeat(500_000)
+      device.client.send(`{"id":1,"cmd":"ping","data":{"unknown":${deep}}}`)
+      await device.client.until(before + 1)
+      expect(device.client.json[before]).toMatchObject({ id: 1, data: { status: 'pong' } })
     })
 
     test('nothing to what is no JSON object, and ends (1008) after ten of that', async () => {

@@ -6,7 +6,6 @@ import {
   BusSubscription,
   busCommands,
   busSocket,
-  hasLargeNumber,
 } from '@kith/protocol'
 import { Compile, type Validator } from 'typebox/compile'
 import type { HeldCredential } from '#features/accounts/index.ts'
@@ -104,7 +103,6 @@ class BusClient {
   }
 
   async #answer(message: Readonly<Record<string, unknown>>): Promise<Answer> {
-    if (hasLargeNumber(message)) return refused('a number is too large')
     if (checkOf('subscription').Check(message)) return this.#subscribe({})
     if (!checkOf('request').Check(message)) return refused('a command has a cmd, and data that is an object')
     const { cmd, data = {} } = message as BusRequest

@@ -57,7 +57,7 @@ type Show = (reader: Reader, shown: Shown) => Promise<Outgoing<Action>[]>
 async function listAs(deps: ReadDeps, request: ListRequest, show: Show): Promise<Page<Outgoing<Action>>> {
   const { tenant, caller, direction = 'desc', limit = defaultLimit, offset } = request
   const { types, tag } = request.filter
-  // What is no tag stands nowhere.
+  // Text that cannot be a tag is in no index, and finds nothing.
   const asked = tag === undefined ? undefined : (parseTag(tag) ?? tag)
   const filter = { ...request.filter, types: distinct(types), tag: asked }
   assertNamesSome(filter)
