@@ -1,10 +1,10 @@
-import { createAction } from '@kith/protocol'
+import { createAction, createFile } from '@kith/protocol'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { withChromium } from '../../server/test/harness/browser.ts'
 import type { ScreenRow } from '../src/app/screen-table.ts'
 import { FaultyLine } from './harness/faulty-line.ts'
-import { axeFindings, openApp } from './harness/open-app.ts'
+import { axeFindings, openApp, openHearing } from './harness/open-app.ts'
 import { pathIn, screenRows } from './harness/screen-paths.ts'
 import { anna, type SmallTown, startSmallTown } from './harness/small-town.ts'
 
@@ -166,6 +166,30 @@ withChromium('the state of a screen', (launch) => {
     await expect.poll(() => told.join()).toContain(lone)
     expect(asked.slice(before)).toEqual([])
     await page.getByRole('heading', { name: 'Not found', level: 1 }).waitFor()
+    expect(faults).toEqual([])
+  })
+
+  test('stays that page while it is asked again', async () => {
+    const { page, faults } = await openHearing(await launch(), town.server, {
+      idTag: anna,
+      path: `/files/d1~${unknownId}`,
+    })
+    await page.getByRole('heading', { name: 'Not found', level: 1 }).waitFor()
+    const askedAgain = Promise.withResolvers<void>()
+    const answer = Promise.withResolvers<void>()
+    await page.route(`**/api/files/*${unknownId}/metadata`, async (route) => {
+      askedAgain.resolve()
+      await answer.promise
+      await route.continue()
+    })
+    const client = await town.server.as(anna)
+    await client.call(createFile, { body: { fileTp: 'FLDR', fileName: 'News' } })
+    await askedAgain.promise
+    expect(await page.getByRole('heading', { level: 1 }).allInnerTexts()).toEqual(['Not found'])
+    const answered = page.waitForResponse(/metadata/)
+    answer.resolve()
+    await answered
+    expect(await page.getByRole('heading', { level: 1 }).allInnerTexts()).toEqual(['Not found'])
     expect(faults).toEqual([])
   })
 

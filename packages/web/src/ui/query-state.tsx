@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { cancelQueryWith, nextTryOf } from '#platform/query.ts'
 import { Absent } from './absent.tsx'
 import { Button } from './button.tsx'
@@ -15,6 +15,8 @@ import { useTexts } from './use-texts.ts'
 interface Asked {
   readonly isPending: boolean
   readonly error: unknown
+  /** When it failed last, in Unix milliseconds; 0: never. */
+  readonly errorUpdatedAt: number
   readonly failureReason: unknown
   readonly fetchStatus: 'fetching' | 'paused' | 'idle'
   readonly refetch: () => unknown
@@ -68,7 +70,7 @@ interface ScreenStateProps extends QueryStateProps {
 /** The same of what a whole screen is about: what is unknown, and what one may not see, are one and the same page. */
 export function ScreenState({ title, ...state }: ScreenStateProps) {
   const all: readonly Asked[] = 'refetch' in state.query ? [state.query] : state.query
-  if (all.some(({ error }) => error && isAbsent(error))) return <Absent />
+  if (useIsAbsent(all)) return <Absent />
   return (
     <div class="stack">
       <ScreenTitle>
@@ -79,8 +81,19 @@ export function ScreenState({ title, ...state }: ScreenStateProps) {
   )
 }
 
+/** Whether one of the queries was told last that what it asks for is not there. A query without data loses its error as soon as
+ * it is asked again: until it is answered, what stood there stays. */
+export function useIsAbsent(queries: readonly Asked[]): boolean {
+  const failedAt = useRef<number>()
+  const absent = queries.find(({ error }) => error && isAbsent(error))
+  if (absent) failedAt.current = absent.errorUpdatedAt
+  return queries.some(
+    (query) => query === absent || (query.isPending && query.errorUpdatedAt === failedAt.current),
+  )
+}
+
 /** Whether what an address names is not there; what is no name of anything is not there either. */
-export function isAbsent(error: unknown): boolean {
+function isAbsent(error: unknown): boolean {
   return /NOTFOUND$|^E-VALIDATION$/.test(codeOf(error))
 }
 

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { useLocation, useSearchParams } from 'wouter-preact'
 import { noSelection } from '#lib/selection.ts'
 import { Button } from '#ui/button.tsx'
-import { ScreenState } from '#ui/query-state.tsx'
+import { ScreenState, useIsAbsent } from '#ui/query-state.tsx'
 import { Refresh } from '#ui/refresh.tsx'
 import { ScreenTitle } from '#ui/screen-title.tsx'
 import { useTexts } from '#ui/use-texts.ts'
@@ -38,7 +38,8 @@ function Place({ place }: { readonly place: string | undefined }) {
   const tasks = useFileTasks(() => setSelection(noSelection))
   const uploading = useUploading(folderId, isSpecial(place))
   const name = isSpecial(place) ? t[place] : (path.data?.at(-1)?.fileName ?? t.files)
-  if (path.error) return <ScreenState title={t.files} query={path} heights={[]} />
+  const isAbsent = useIsAbsent([path])
+  if (isAbsent || path.error) return <ScreenState title={t.files} query={path} heights={[]} />
   return (
     <div class={`${styles.screen} stack`}>
       <div class={styles.head}>
