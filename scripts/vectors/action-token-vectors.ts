@@ -1,10 +1,11 @@
+import type { RefusalReason } from '@kith/protocol'
 import { brokenTokens } from './broken-action-tokens.ts'
 import { type Cast, castOf, issued, now, payloadOf, tenYears, textForLength } from './cast.ts'
 import { hashOf, publishedKey, type Signer, told } from './signing.ts'
 
 const description = [
   'Action tokens (compact JWS, ES384), judged at the time `now` by a receiver that knows the issuers with exactly these keys.',
-  'A valid token has the given payload; an invalid one is refused with the given error code of the API: E-VALIDATION before',
+  'A valid token has the given payload; an invalid one is refused with the given error code and `details.reason` of the API: E-VALIDATION before',
   'or E-AUTH-UNAUTH by a look at the signature; E-UNAVAILABLE asks to come again. What the type of an action makes of a valid token is in ../actions.',
   'Where a token repeats itself it is given in `parts`, to be put together: texts, and `repeat` so many `times`.',
 ].join(' ')
@@ -21,9 +22,27 @@ export function actionTokenVectors(signer: Signer) {
     name,
     ...told(token),
     error,
+    ...(error === 'E-UNAVAILABLE' ? {} : { reason: reasons[name] ?? usualReason[error] }),
   }))
   const issuers = cast.issuers.map(({ idTag, type, keys }) => ({ idTag, type, keys: keys.map(publishedKey) }))
   return { description, now, issuers, valid, invalid }
+}
+
+const usualReason: Readonly<Record<string, RefusalReason>> = {
+  'E-VALIDATION': 'malformed',
+  'E-AUTH-UNAUTH': 'bad-signature',
+}
+
+const reasons: Readonly<Record<string, RefusalReason>> = {
+  'issued ten years and the leap days ago': 'expired',
+  'iat is zero': 'expired',
+  'exp in this second': 'expired',
+  'counts of eight days ago': 'expired',
+  'an announcement of what has expired': 'expired',
+  'unknown kid': 'key-unavailable',
+  'issued in the name of another identity': 'key-unavailable',
+  'signed with a retired key after its end': 'revoked',
+  'issued by somebody the receiver cannot find': 'unknown-issuer',
 }
 
 const hash43 = (letter: string) => letter.repeat(42).concat('A')

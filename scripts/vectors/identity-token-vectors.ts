@@ -1,3 +1,4 @@
+import type { RefusalReason } from '@kith/protocol'
 import { type Cast, castOf, now } from './cast.ts'
 import { encode, publishedKey, type Signer, vectorKey } from './signing.ts'
 
@@ -7,8 +8,8 @@ const shown =
   'shown at the time `now` on the host of `audience`, whose server knows the issuers with exactly these keys.'
 
 const descriptions: Record<Use, string> = {
-  proxy: `Proxy tokens (compact JWS, ES384) ${shown} A valid token proves who \`iss\` is, any number of times until \`exp\`; an invalid one is 401.`,
-  logout: `Logout tokens (compact JWS, ES384) ${shown} A valid token ends the proxy tokens of \`iss\` that \`ends\` names: those of a session, or those issued up to a time (Unix seconds); an invalid one is 401.`,
+  proxy: `Proxy tokens (compact JWS, ES384) ${shown} A valid token proves who \`iss\` is, any number of times until \`exp\`; an invalid one is 401 with this \`reason\`.`,
+  logout: `Logout tokens (compact JWS, ES384) ${shown} A valid token ends the proxy tokens of \`iss\` that \`ends\` names: those of a session, or those issued up to a time (Unix seconds); an invalid one is 401 with this \`reason\`.`,
 }
 
 const audience = 'bob.example.org'
@@ -42,7 +43,23 @@ function identityTokenVectors(use: Use, signer: Signer) {
     }),
     ...brokenTokens(cast, signer, use),
   ]
-  return { description: descriptions[use], now, audience, issuers, valid, invalid }
+  const refused = invalid.map((one) => ({ ...one, reason: reasons[one.name] ?? 'malformed' }))
+  return { description: descriptions[use], now, audience, issuers, valid, invalid: refused }
+}
+
+/** Of those that are not malformed. */
+const reasons: Readonly<Record<string, RefusalReason>> = {
+  'for another': 'wrong-tenant',
+  'for several': 'wrong-tenant',
+  'for an audience in capitals': 'wrong-tenant',
+  'for nobody': 'wrong-tenant',
+  'of an issuer that cannot be found': 'unknown-issuer',
+  'expired in this second': 'expired',
+  'signed with a retired key after its end': 'revoked',
+  // They name the audience itself as their issuer.
+  'claims changed after signing': 'wrong-tenant',
+  'another key’s signature': 'bad-signature',
+  'an unknown kid': 'key-unavailable',
 }
 
 type Claims = Readonly<Record<string, unknown>> & { readonly kid?: string }

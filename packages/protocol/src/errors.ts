@@ -59,3 +59,15 @@ export interface ValidationIssue {
   readonly path: string
   readonly message: string
 }
+
+/** Why a credential or a signed token is refused: `details.reason` of the answer (docs/protocol/conventions.md, Answers). */
+export type RefusalReason =
+  | 'missing'
+  | 'malformed'
+  | 'expired'
+  | 'revoked'
+  | 'unknown-issuer'
+  | 'key-unavailable'
+  | 'bad-signature'
+  | 'wrong-tenant'
+  | 'scope'

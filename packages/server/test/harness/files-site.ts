@@ -41,7 +41,11 @@ export async function openFilesSite(endpoints: readonly Endpoint[], clock: TestC
   const http = await startHttpSite(endpoints, {
     clock,
     rateLimits: createMemoryRateLimits(clock, everything),
-    logger: { warn: (fields) => warnings.push(fields), error: (fields) => errors.push(fields) },
+    logger: {
+      debug: () => undefined,
+      warn: (fields) => warnings.push(fields),
+      error: (fields) => errors.push(fields),
+    },
     hooks: {
       findTenant: (host) => tenants.get(host),
       authenticate({ tenant, bearer }) {

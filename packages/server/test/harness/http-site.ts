@@ -60,6 +60,7 @@ export type HttpSiteOptions = Partial<Omit<HttpServerOptions, 'endpoints'>>
 export async function startHttpSite(endpoints: readonly Endpoint[], options: HttpSiteOptions = {}) {
   const clock = new TestClock()
   const logged: { level: 'warn' | 'error'; fields: object; message: string }[] = []
+  const debugged: object[] = []
   const server = createHttpServer({
     endpoints,
     rawRoutes: [],
@@ -74,6 +75,7 @@ export async function startHttpSite(endpoints: readonly Endpoint[], options: Htt
     rateLimits: createMemoryRateLimits(clock, defaultRateLimits),
     clock,
     logger: {
+      debug: (fields) => debugged.push(fields),
       warn: (fields, message) => logged.push({ level: 'warn', fields, message }),
       error: (fields, message) => logged.push({ level: 'error', fields, message }),
     },
@@ -85,6 +87,7 @@ export async function startHttpSite(endpoints: readonly Endpoint[], options: Htt
   return {
     clock,
     logged,
+    debugged,
     port,
     server,
     /** One request on a connection of its own. */

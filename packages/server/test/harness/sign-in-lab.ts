@@ -186,14 +186,16 @@ function portsOf(
     isDomainBlocked: async (idTag: IdTag) => world.domainBlocked.has(idTag),
     async findIdentityKey(idTag: IdTag, kid: string) {
       const remote = world.remoteKeys.get(idTag)
-      if (remote) return remote.kid === kid ? remote : undefined
+      if (remote) return remote.kid === kid ? remote : 'key-unavailable'
       const tenant = await tenants.find(idTag)
-      const found = tenant && (await keys.list(tenant.tenantId)).find((key) => key.kid === kid)
-      return found && { ...found, key: createPublicKey(found.publicKey) }
+      if (!tenant) return 'unknown-issuer'
+      const found = (await keys.list(tenant.tenantId)).find((key) => key.kid === kid)
+      return found ? { ...found, key: createPublicKey(found.publicKey) } : 'key-unavailable'
     },
     findLastKnownKey: async (idTag: IdTag, kid: string) => {
       const remote = world.remoteKeys.get(idTag)
-      return remote?.kid === kid ? remote : undefined
+      if (!remote) return 'unknown-issuer'
+      return remote.kid === kid ? remote : 'key-unavailable'
     },
     egress: {
       request: async () => {

@@ -62,7 +62,7 @@ export async function serveSignIn(lab: SignInLab) {
     const { json } = await ask('POST', '/api/auth/login', { host: tenant.idTag, body, headers })
     return json.data.token as string
   }
-  return { ask, login, logged: site.logged, port: site.port }
+  return { ask, login, logged: site.logged, debugged: site.debugged, port: site.port }
 }
 
 /** What a refused request answers. */

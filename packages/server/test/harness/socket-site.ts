@@ -52,6 +52,7 @@ export async function startSocketSite(options: SocketSiteOptions = {}) {
   const rateLimits: RateLimits = createMemoryRateLimits(clock, { ...defaultRateLimits, ...options.rates })
   const logged: object[] = []
   const logger = {
+    debug: () => undefined,
     warn: (fields: object, message: string) => logged.push({ ...fields, message }),
     error: (fields: object, message: string) => logged.push({ ...fields, message }),
   }

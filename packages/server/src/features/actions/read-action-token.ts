@@ -7,7 +7,7 @@ import {
   type TokenProblem,
 } from '@kith/protocol'
 import { Compile } from 'typebox/compile'
-import { Failure } from '#lib/failure.ts'
+import { Failure, unauthenticated } from '#lib/failure.ts'
 import { ownActionId } from './action-id.ts'
 
 /** A token whose form is right and whose id is its issuer's. Neither its times nor its signature have been checked. */
@@ -34,7 +34,7 @@ const problems: Record<TokenProblem, string> = {
 export function readActionToken(text: string): ReadToken {
   const parsed = parseActionToken(text)
   // A token of another algorithm has no valid signature, whatever else is wrong with it.
-  if ('problem' in parsed && parsed.problem === 'algorithm') throw new Failure('E-AUTH-UNAUTH')
+  if ('problem' in parsed && parsed.problem === 'algorithm') throw unauthenticated('bad-signature')
   if ('problem' in parsed) throw badToken(problems[parsed.problem])
   const { payload, actionId, issuerTag } = parsed
   if (!payloadSchema.Check(payload)) throw badToken(firstIssue(payload))
@@ -43,8 +43,12 @@ export function readActionToken(text: string): ReadToken {
   return { text, parsed, payload, actionId, issuerTag }
 }
 
-export function badToken(message: string, path = '/token'): Failure {
-  return new Failure('E-VALIDATION', { details: { issues: [{ path, message }] } })
+/** `E-VALIDATION` for a token with a lasting fault. */
+export function badToken(
+  message: string,
+  { path = '/token', reason = 'malformed' }: { path?: string; reason?: 'malformed' | 'expired' } = {},
+): Failure {
+  return new Failure('E-VALIDATION', { details: { reason, issues: [{ path, message }] } })
 }
 
 function firstIssue(payload: unknown): string {

@@ -2,7 +2,7 @@ import { audit } from '#features/audit/index.ts'
 import type { Database, Writer } from '#infra/db/index.ts'
 import type { Emit } from '#infra/events/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
-import { Failure, invalid } from '#lib/failure.ts'
+import { Failure, invalid, unauthenticated } from '#lib/failure.ts'
 import type { ManagedNameEvent } from './events.ts'
 import { type Ask, getManaged, type Managed, seen } from './find-managed.ts'
 import { findKey } from './identity-key-store.ts'
@@ -34,7 +34,7 @@ export async function setAddress(
   await countMove(deps, { tenantId: tenant.tenantId, idTag: found.idTag })
   return deps.db.transact(tenant.tenantId, async (tx) => {
     // It may have ended since it was shown.
-    if (caller.kind === 'key' && !(await findKey(tx, caller.keyId))) throw new Failure('E-AUTH-UNAUTH')
+    if (caller.kind === 'key' && !(await findKey(tx, caller.keyId))) throw unauthenticated('revoked')
     const { identity, ownRole } = await getManaged(tx, request)
     assertMayChange(ownRole, identity)
     const now = nowSecs(deps.clock)

@@ -5,7 +5,7 @@ import type { Identified, KeyHolder, Tenant } from '#infra/caller/index.ts'
 import type { Database, Reader, Writer } from '#infra/db/index.ts'
 import { acceptName } from '#lib/accept-name.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
-import { Failure, invalid } from '#lib/failure.ts'
+import { Failure, invalid, tooNarrow, unauthenticated } from '#lib/failure.ts'
 import { getManaged } from './find-managed.ts'
 import {
   countKeys,
@@ -59,7 +59,8 @@ export async function addKey(
 /** `E-AUTH-FORBIDDEN` for callers who make no keys. */
 export function assertMakesKeys({ tokenUse, scope }: Pick<Identified, 'tokenUse' | 'scope'>): void {
   // It would outlive the key that made it.
-  if (tokenUse === 'apikey' || !scopeAllows(scope, 'admin:idp')) throw new Failure('E-AUTH-FORBIDDEN')
+  if (tokenUse === 'apikey') throw new Failure('E-AUTH-FORBIDDEN')
+  if (!scopeAllows(scope, 'admin:idp')) throw tooNarrow('admin:idp')
 }
 
 /** A key of the named identity, or of the caller's own. Keys make no keys. */
@@ -137,7 +138,8 @@ export async function authenticateKey(
     ? await findKeyByHash(db.reader(tenant.tenantId), secretHash(bearer))
     : undefined
   const now = nowSecs(clock)
-  if (!key || (key.expiresAt !== undefined && key.expiresAt <= now)) throw new Failure('E-AUTH-UNAUTH')
+  if (!key) throw unauthenticated('revoked')
+  if (key.expiresAt !== undefined && key.expiresAt <= now) throw unauthenticated('expired')
   const { keyId, idTag, lastUsedAt } = key
   if (lastUsedAt === undefined || lastUsedAt + usedEverySecs <= now)
     await db.transact(tenant.tenantId, (tx) => updateKeyUse(tx, { keyId, lastUsedAt: now }))

@@ -1,8 +1,8 @@
 import { isForSigningIn, type Requirements, type TenantFeature } from '@kith/protocol'
 import { type AnyCaller, guest, type Tenant } from '#infra/caller/index.ts'
 import type { Clock } from '#lib/clock.ts'
-import { Failure } from '#lib/failure.ts'
-import { authorize } from './authorize.ts'
+import { Failure, unauthenticated } from '#lib/failure.ts'
+import { refusalOf } from './authorize.ts'
 import { rateKeyOf } from './peer.ts'
 import { assertRate, type RateLimits } from './rate-limits.ts'
 
@@ -134,8 +134,8 @@ export async function admitCaller<Credential>(
 }
 
 function authorized<Credential>(requirements: Requirements, proof: Proof<Credential>): Proof<Credential> {
-  const refusal = authorize(requirements, proof.caller)
-  if (refusal) throw new Failure(refusal)
+  const refusal = refusalOf(requirements, proof.caller)
+  if (refusal) throw refusal
   return requirements.auth === 'none' ? { caller: guest } : proof
 }
 
@@ -170,7 +170,7 @@ async function prove<Credential>(
   { hooks }: Pick<AdmissionDeps<Credential>, 'hooks'>,
   presented: PresentedBearer,
 ): Promise<Proof<Credential> | Failure> {
-  if (presented.bearer === '') return new Failure('E-AUTH-UNAUTH')
+  if (presented.bearer === '') return unauthenticated('malformed')
   try {
     return await hooks.authenticate(presented)
   } catch (error) {

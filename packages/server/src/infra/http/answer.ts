@@ -14,7 +14,7 @@ import type { RateVerdict } from './rate-limits.ts'
 /** What all answers of a server have in common. */
 export interface AnswerSite {
   readonly clock: Clock
-  readonly logger: Pick<Logger, 'warn' | 'error'>
+  readonly logger: Pick<Logger, 'debug' | 'warn' | 'error'>
   readonly corsOf: ReturnType<typeof createCors>
   /** The time as ISO 8601, as envelopes have it. */
   isoNow(): string

@@ -7,6 +7,7 @@ import {
   scopeAllows,
 } from '@kith/protocol'
 import { type AnyCaller, type Identified, isPersonal } from '#infra/caller/index.ts'
+import { Failure, tooNarrow, unauthenticated } from '#lib/failure.ts'
 
 /** Why the requirements do not let this caller in, or undefined when they do. What a caller may do with one thing of
  * many (its own file, the file of its reference) is for the use case. */
@@ -28,6 +29,25 @@ export function authorize(requirements: Requirements, caller: AnyCaller): ErrorC
     case 'key':
       return requirements.identityKeys ? undefined : 'E-AUTH-FORBIDDEN'
   }
+}
+
+/** The same as the failure that the caller is told: with the scope that its token lacks, if there is one that would do. */
+export function refusalOf(requirements: Requirements, caller: AnyCaller): Failure | undefined {
+  const code = authorize(requirements, caller)
+  if (code === undefined) return undefined
+  if (code === 'E-AUTH-UNAUTH') return unauthenticated('missing')
+  return isTooNarrow(requirements, caller) ? tooNarrow(lackedBy(requirements)) : new Failure(code)
+}
+
+function isTooNarrow(requirements: Requirements, caller: AnyCaller): boolean {
+  if (caller.kind === 'reference')
+    return requirements.guests === true && !isWithinScope(requirements, caller.scope)
+  return caller.kind === 'identity' && !isWithinScope(requirements, caller.scope)
+}
+
+function lackedBy({ auth, unscoped, scope }: Requirements): string | undefined {
+  if (auth === 'personal' || unscoped === 'strictly') return undefined
+  return unscoped ? 'admin' : scope
 }
 
 function isFileToken({ isOwner, tokenUse, scope }: Identified): boolean {

@@ -37,7 +37,7 @@ export interface HttpServerOptions {
   readonly hooks: HttpHooks
   readonly rateLimits: RateLimits
   readonly clock: Clock
-  readonly logger: Pick<Logger, 'warn' | 'error'>
+  readonly logger: Pick<Logger, 'debug' | 'warn' | 'error'>
   readonly cors: CorsOrigins
   /** Networks in CIDR form whose `X-Forwarded-*` headers count. */
   readonly trustedProxies: readonly string[]

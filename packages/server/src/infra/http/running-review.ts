@@ -1,6 +1,6 @@
 import type { Bag } from '#lib/bag.ts'
 import type { Clock } from '#lib/clock.ts'
-import { Failure } from '#lib/failure.ts'
+import { Failure, unauthenticated } from '#lib/failure.ts'
 import { PeriodicWork } from '#lib/periodic-work.ts'
 import { type AnswerSite, answerFailure } from './answer.ts'
 import type { Exchange } from './exchange.ts'
@@ -62,7 +62,7 @@ export class RunningReview {
       const { tenant, credential } = exchange.admitted
       if (endedTenants?.has(tenant.tenantId)) cutOff(site, exchange, new Failure('E-PROFILE-NOTFOUND'))
       else if (credential !== undefined && ended?.has(credential))
-        cutOff(site, exchange, new Failure('E-AUTH-UNAUTH'))
+        cutOff(site, exchange, unauthenticated('revoked'))
     }
   }
 

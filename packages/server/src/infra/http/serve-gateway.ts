@@ -1,6 +1,6 @@
 import { type Contract, gatewayRequirements, type IdTag, parseIdTag } from '@kith/protocol'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
-import { Failure, invalid } from '#lib/failure.ts'
+import { Failure, invalid, unauthenticated } from '#lib/failure.ts'
 import { admitCaller, admitToTenant, type Counting } from './admission.ts'
 import { bearerOf } from './bearer.ts'
 import type { Answer, ByteReply, Call } from './endpoint.ts'
@@ -45,7 +45,7 @@ async function admitOwner(
 ): Promise<GatewayVisit & { readonly tenant: Tenant; readonly caller: Identified }> {
   const bearer = bearerOf(exchange.request.headers, route.contract.queryToken && raw.query.token)
   const { tenant, caller } = await admitRequest(deps, gatewayRequirements, exchange, bearer)
-  if (!tenant || caller.kind !== 'identity') throw new Failure('E-AUTH-UNAUTH')
+  if (!tenant || caller.kind !== 'identity') throw unauthenticated('missing')
   await assertRate(deps, 'gateway', caller.idTag)
   return { tenant, caller, target: targetOf(raw.params.at, tenant) }
 }

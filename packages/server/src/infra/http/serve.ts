@@ -141,11 +141,16 @@ async function writeAnswer(
   } else answerJson(site, exchange, { status, headers, body: text })
 }
 
-/** Failures are expected, and logged only when something behind them is hidden from the caller; anything else is a
- * bug. When the client has gone, what breaks is a consequence. */
+/** Failures are expected, and logged only when something behind them is hidden from the caller, or, for finding faults, when a
+ * credential or token was refused; anything else is a bug. When the client has gone, what breaks is a consequence. */
 function logFailure({ logger }: AnswerSite, endpoint: string, exchange: Exchange, error: unknown): void {
   if (exchange.response.destroyed) return
   const fields = { err: error, endpoint, reqId: exchange.requestId }
   if (!(error instanceof Failure)) logger.error(fields, 'a request failed unexpectedly')
   else if (error.cause !== undefined) logger.warn(fields, 'a request failed')
+  else if (error.details?.reason !== undefined) {
+    const { err: _, ...where } = fields
+    const { code, details, logged } = error
+    logger.debug({ ...where, code, ...logged, details }, 'a request was refused')
+  }
 }

@@ -3,7 +3,7 @@ import { audit } from '#features/audit/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
-import { Failure } from '#lib/failure.ts'
+import { unauthenticated } from '#lib/failure.ts'
 import { type Session, secretHash } from '../sessions/session.ts'
 import { findSession } from '../sessions/session-store.ts'
 import { renameSession, revokeSession } from '../sessions/start-session.ts'
@@ -31,11 +31,12 @@ export async function useBrowserSession(
   { tenant, cookieValue, ip }: Input,
 ): Promise<{ login: LoginSession; cookie: KeptCookie }> {
   const shown = cookieValue === undefined ? undefined : parseCookieValue(cookieValue)
+  if (!shown) throw unauthenticated(cookieValue === undefined ? 'missing' : 'malformed')
   // Asked for without a transaction first: made-up cookies must not hold up those who write.
-  if (!shown || !(await findBrowserSession(deps.db.reader(tenant.tenantId), shown.cookieId)))
-    throw new Failure('E-AUTH-UNAUTH')
+  if (!(await findBrowserSession(deps.db.reader(tenant.tenantId), shown.cookieId)))
+    throw unauthenticated('revoked')
   const used = await deps.db.transact(tenant.tenantId, (tx) => useCookie(deps, tx, { ...shown, tenant, ip }))
-  if (!used) throw new Failure('E-AUTH-UNAUTH')
+  if (!used) throw unauthenticated('revoked')
   return { login: await answerLogin(deps, tenant, used.session), cookie: used.cookie }
 }
 

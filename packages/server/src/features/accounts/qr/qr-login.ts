@@ -5,7 +5,7 @@ import type { Identified, Tenant } from '#infra/caller/index.ts'
 import type { Reader, Writer } from '#infra/db/index.ts'
 import { rateKeyOf } from '#infra/http/index.ts'
 import { nowSecs } from '#lib/clock.ts'
-import { Failure } from '#lib/failure.ts'
+import { Failure, unauthenticated } from '#lib/failure.ts'
 import { assertSessionLives } from '../sessions/personal-caller.ts'
 import { secretHash } from '../sessions/session.ts'
 import { findSession } from '../sessions/session-store.ts'
@@ -85,7 +85,7 @@ export async function pollQrLogin(
   deps: QrLoginDeps,
   { tenant, sessionId, secret, timeoutSecs, signal }: PollInput,
 ): Promise<{ status: QrStatus; login?: LoginSession }> {
-  if (secret === undefined) throw new Failure('E-AUTH-UNAUTH')
+  if (secret === undefined) throw unauthenticated('missing')
   const reader = deps.db.reader(tenant.tenantId)
   const untilMs = deps.clock.now() + timeoutSecs * 1000
   const answered = await deps.qrWaiters.wait({ sessionId, untilMs, signal }, async () => {

@@ -2,7 +2,7 @@ import { type AccessGrant, type FileId, type IdTag, parseFileId, type RefId } fr
 import type { Caller, Tenant } from '#infra/caller/index.ts'
 import type { Database, TenantId } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
-import { Failure } from '#lib/failure.ts'
+import { Failure, unauthenticated } from '#lib/failure.ts'
 import { type IssueDeps, issueToken } from '../sessions/issue-token.ts'
 import type { TokenLifetimes } from '../sessions/session.ts'
 import { findSession } from '../sessions/session-store.ts'
@@ -47,7 +47,8 @@ export async function renewReference(
   deps: ExchangeReferenceDeps,
   { tenant, refId, caller }: { tenant: Tenant; refId: RefId; caller: Caller },
 ): Promise<AccessGrant> {
-  if (caller.kind !== 'reference' || caller.refId !== refId) throw new Failure('E-AUTH-UNAUTH')
+  if (caller.kind !== 'reference' || caller.refId !== refId)
+    throw unauthenticated(caller.kind === 'guest' ? 'missing' : 'scope')
   const reader = deps.db.reader(tenant.tenantId)
   const reference = await findReference(reader, refId)
   if (!reference || !(await findSession(reader, referenceSid(refId)))) throw new Failure('E-NOTFOUND')

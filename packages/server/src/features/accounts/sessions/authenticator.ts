@@ -7,7 +7,7 @@ import { type Caller, identified, type Tenant } from '#infra/caller/index.ts'
 import { serverTenant, type TenantId } from '#infra/db/index.ts'
 import { rateKeyOf } from '#infra/http/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
-import { Failure } from '#lib/failure.ts'
+import { unauthenticated } from '#lib/failure.ts'
 import { RecentReads } from '#lib/recent-reads.ts'
 import { type FailedSignInDeps, logFailedSignIn } from '../sign-in/log-failed-sign-in.ts'
 import { isLoggedOut, nothingEnded, type VisitorLogout } from '../visits/visitor-logout.ts'
@@ -96,7 +96,7 @@ export class Authenticator {
    * it cannot be reached. */
   async authenticate({ tenant, bearer, ip }: PresentedBearer): Promise<Authenticated> {
     const credential = await this.#verdict(tenant, bearer, ip)
-    if (credential.expiresAt <= nowSecs(this.#deps.clock)) throw new Failure('E-AUTH-UNAUTH')
+    if (credential.expiresAt <= nowSecs(this.#deps.clock)) throw unauthenticated('expired')
     return { caller: await this.recall({ tenant, credential }), credential }
   }
 
@@ -111,7 +111,7 @@ export class Authenticator {
   async recall({ tenant, credential }: HeldCredential): Promise<Authenticated['caller']> {
     const { tenants, lastUse } = this.#deps
     const hosted = await tenants.findById(tenant.tenantId)
-    if (!hosted || hosted.suspendedAt !== undefined) throw new Failure('E-AUTH-UNAUTH')
+    if (!hosted || hosted.suspendedAt !== undefined) throw unauthenticated('revoked')
     if (credential.proxy) await this.#assertNotLoggedOut(hosted, credential.proxy)
     const session = credential.sid === undefined ? undefined : await this.#session(hosted, credential.sid)
     const home = await this.#sessionAtHome(credential, session)
@@ -158,10 +158,10 @@ export class Authenticator {
     if (known && known.tenantId === tenant.tenantId && known.untilMs > nowMs) return known.credential
     const now = nowSecs(this.#deps.clock)
     const credential = await verifyBearer(this.#deps, tenant, { token, now, asker: rateKeyOf(ip) })
-    if (!credential) {
+    if (typeof credential === 'string') {
       // Tokens end all the time in the hands of clients that do nothing wrong.
       if (token.startsWith('sk_')) logFailedSignIn(this.#deps, { ip, method: 'apiKey', tenant })
-      throw new Failure('E-AUTH-UNAUTH')
+      throw unauthenticated(credential)
     }
     const untilMs = credential.proxy ? nowMs + proxyFreshMs : Number.POSITIVE_INFINITY
     this.#verdicts.set(key, { tenantId: tenant.tenantId, credential, untilMs })
@@ -173,8 +173,9 @@ export class Authenticator {
     const session = await this.#sessions.read(keyOf(tenantId, sid), () =>
       findSession(db.reader(tenantId), sid),
     )
-    if (!session || (session.expiresAt !== undefined && session.expiresAt <= nowSecs(clock)))
-      throw new Failure('E-AUTH-UNAUTH')
+    if (!session) throw unauthenticated('revoked')
+    if (session.expiresAt !== undefined && session.expiresAt <= nowSecs(clock))
+      throw unauthenticated('expired')
     return session
   }
 
@@ -184,7 +185,7 @@ export class Authenticator {
       keyOf(tenantId, proxy.issuerTag),
       async () => (await findLogout(this.#deps.db.reader(tenantId), proxy.issuerTag)) ?? nothingEnded,
     )
-    if (isLoggedOut(logout, proxy)) throw new Failure('E-AUTH-UNAUTH')
+    if (isLoggedOut(logout, proxy)) throw unauthenticated('revoked')
   }
 
   /** A visitor from this server stays only as long as the session at home lives, and an app as long as the one in which it was
@@ -212,12 +213,12 @@ export class Authenticator {
     }
     if (callerTag !== undefined) {
       const standing = await this.#standing(tenant, callerTag)
-      if (!standing) throw new Failure('E-AUTH-UNAUTH')
+      if (!standing) throw unauthenticated('revoked')
       // An API key, which programs keep in files, gives no administrator rights.
       const isAdmin = standing.isAdmin && tokenUse !== 'apikey'
       return identified(callerTag, { tokenUse, scope, ...standing, isAdmin, ...inSession })
     }
-    if (refId === undefined || !session) throw new Failure('E-AUTH-UNAUTH')
+    if (refId === undefined || !session) throw unauthenticated('revoked')
     return { kind: 'reference', refId, scope: scope ?? [], sessionId: session.sid }
   }
 

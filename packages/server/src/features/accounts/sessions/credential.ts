@@ -1,10 +1,10 @@
-import type { IdTag, RefId, Scope } from '@kith/protocol'
+import type { IdTag, RefId, RefusalReason, Scope } from '@kith/protocol'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import type { Database } from '#infra/db/index.ts'
 import type { TokenSecrets } from '#infra/keys/index.ts'
 import { isApiKey } from './api-key.ts'
 import type { IdentityTokenDeps } from './identity-token.ts'
-import { verifyLocalToken } from './local-token.ts'
+import { isLocalToken, verifyLocalToken } from './local-token.ts'
 import { type ProxyToken, verifyProxyToken } from './proxy-token.ts'
 import { secretHash } from './session.ts'
 import { findSessionBySecret } from './session-store.ts'
@@ -30,27 +30,29 @@ export interface CredentialDeps extends IdentityTokenDeps {
 // Ours have some 400 bytes; longer ones are refused unread.
 const maxBearerLength = 8192
 
-/** Checks a bearer as one of this tenant's tokens, a proxy token for it, or an API key. `asker` is the address that
- * showed it, as it counts where requests are limited. */
+/** Checks a bearer as one of this tenant's tokens, a proxy token for it, or an API key; a reason for what is none of these.
+ * `asker` is the address that showed it, as it counts where requests are limited. */
 export async function verifyBearer(
   deps: CredentialDeps,
   tenant: Tenant,
   { token, now, asker }: { token: string; now: number; asker: string },
-): Promise<Credential | undefined> {
-  if (token.length > maxBearerLength) return undefined
+): Promise<Credential | RefusalReason> {
+  if (token.length > maxBearerLength) return 'malformed'
   if (token.startsWith('sk_')) return verifyApiKey(deps, tenant, token)
-  const local = await verifyLocalToken(deps.secrets, tenant, { token, now })
-  if (local) return { ...local, tokenUse: local.use }
+  if (isLocalToken(token)) {
+    const local = await verifyLocalToken(deps.secrets, tenant, { token, now })
+    return typeof local === 'string' ? local : { ...local, tokenUse: local.use }
+  }
   const proxy = await verifyProxyToken(deps, tenant, { token, now, asker })
-  if (!proxy) return undefined
+  if (typeof proxy === 'string') return proxy
   const { issuerTag: callerTag, expiresAt, isByKey } = proxy
   return { tokenUse: isByKey ? 'apikey' : 'proxy', callerTag, expiresAt, proxy }
 }
 
 async function verifyApiKey({ db }: CredentialDeps, tenant: Tenant, token: string) {
-  if (!isApiKey(token)) return undefined
+  if (!isApiKey(token)) return 'malformed'
   const session = await findSessionBySecret(db.reader(tenant.tenantId), secretHash(token))
-  if (!session?.callerTag) return undefined
+  if (!session?.callerTag) return 'revoked'
   const credential: Credential = {
     tokenUse: 'apikey',
     sid: session.sid,

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import type { Tenant } from '#infra/caller/index.ts'
 import { openSignatures } from '#infra/keys/index.ts'
 import { endOf } from '../visits/visitor-logout.ts'
-import { type FindIdentityKey, isGenuine, readIdentityToken } from './identity-token.ts'
+import { type FindIdentityKey, findFault, readIdentityToken } from './identity-token.ts'
 import { verifyProxyToken } from './proxy-token.ts'
 
 interface Vectors {
@@ -16,15 +16,17 @@ interface Vectors {
     keys: readonly { kid: string; publicKey: string; expiresAt?: number }[]
   }[]
   readonly valid: readonly { name: string; token: string; claims: Record<string, unknown>; ends?: object }[]
-  readonly invalid: readonly { name: string; token: string }[]
+  readonly invalid: readonly { name: string; token: string; reason: string }[]
 }
 
 function openVectors(name: string) {
   const path = new URL(`../../../../../../vectors/tokens/${name}.json`, import.meta.url)
   const vectors: Vectors = JSON.parse(readFileSync(path, 'utf8'))
   const findIdentityKey: FindIdentityKey = async (idTag, kid) => {
-    const found = vectors.issuers.find((it) => it.idTag === idTag)?.keys.find((key) => key.kid === kid)
-    return found && { ...found, key: createPublicKey(found.publicKey) }
+    const issuer = vectors.issuers.find((it) => it.idTag === idTag)
+    if (!issuer) return 'unknown-issuer'
+    const found = issuer.keys.find((key) => key.kid === kid)
+    return found ? { ...found, key: createPublicKey(found.publicKey) } : 'key-unavailable'
   }
   const tenant = { tenantId: 1, idTag: vectors.audience as IdTag, type: 'person' } as Tenant
   return { ...vectors, deps: { signatures: openSignatures(), findIdentityKey }, tenant }
@@ -38,8 +40,8 @@ describe('proxy token vectors', () => {
     expect(await judge(token)).toMatchObject({ issuerTag: iss, jti, issuedAt: iat, expiresAt: exp })
   })
 
-  test.each(invalid)('refuses $name', async ({ token }) => {
-    expect(await judge(token)).toBeUndefined()
+  test.each(invalid)('refuses $name', async ({ token, reason }) => {
+    expect(await judge(token)).toBe(reason)
   })
 })
 
@@ -48,14 +50,15 @@ describe('logout token vectors', () => {
 
   async function judge(token: string) {
     const read = readIdentityToken('logout', tenant, { token, now })
-    return read && (await isGenuine(deps, read, '203.0.113.9')) ? endOf(read.claimed) : undefined
+    if (typeof read === 'string') return read
+    return (await findFault(deps, read, '203.0.113.9')) ?? endOf(read.claimed) ?? 'malformed'
   }
 
   test.each(valid)('takes one $name', async ({ token, ends }) => {
     expect(await judge(token)).toEqual(ends)
   })
 
-  test.each(invalid)('refuses $name', async ({ token }) => {
-    expect(await judge(token)).toBeUndefined()
+  test.each(invalid)('refuses $name', async ({ token, reason }) => {
+    expect(await judge(token)).toBe(reason)
   })
 })

@@ -1,5 +1,5 @@
 import { type KeyObject, randomBytes } from 'node:crypto'
-import { type IdTag, parseIdTag, parseSignedToken } from '@kith/protocol'
+import { type IdTag, parseIdTag, parseSignedToken, type RefusalReason } from '@kith/protocol'
 import type { Tenant } from '#infra/caller/index.ts'
 import { type Signatures, type SigningKeys, wasInForce } from '#infra/keys/index.ts'
 import { clockSkewSecs } from '#lib/clock.ts'
@@ -29,13 +29,15 @@ export interface UnverifiedToken {
 
 /** The P-384 key with which an identity, of this server or another one, signs what names this `kid`; `expiresAt` when it
  * is retired, `revokedAt` when it was stolen. `asker` is the address that showed the token: what fails is charged to it.
- * Undefined when there is no such identity or key, `E-UNAVAILABLE` when its server cannot be reached. */
+ * `unknown-issuer` when there is no such identity, `key-unavailable` when it has no such key; `E-UNAVAILABLE` when its server cannot
+ * be reached. */
 export type FindIdentityKey = (
   idTag: IdTag,
   kid: string,
   asker: string,
 ) => Promise<
-  { readonly key: KeyObject; readonly expiresAt?: number; readonly revokedAt?: number } | undefined
+  | { readonly key: KeyObject; readonly expiresAt?: number; readonly revokedAt?: number }
+  | Extract<RefusalReason, 'unknown-issuer' | 'key-unavailable'>
 >
 
 export interface IdentityTokenDeps {
@@ -81,42 +83,44 @@ export async function signIdentityToken(
   })
 }
 
-/** Undefined when the token is not for this use and this tenant, or not valid now. */
+/** A reason when the token is not for this use and this tenant, or not valid now. */
 export function readIdentityToken(
   use: IdentityTokenUse,
   tenant: Tenant,
   { token, now }: ShownToken,
-): UnverifiedToken | undefined {
+): UnverifiedToken | RefusalReason {
   const parsed = parseSignedToken(token, maxLength)
-  if ('problem' in parsed || parsed.payload.use !== use) return undefined
+  if ('problem' in parsed || parsed.payload.use !== use) return 'malformed'
   const claimed = readClaims(parsed.payload, tenant, now)
-  return claimed && { ...parsed, claimed }
+  return typeof claimed === 'string' ? claimed : { ...parsed, claimed }
 }
 
-/** Has the identity that the token names signed it? */
-export async function isGenuine(
+/** Why the identity that the token names has not signed it; undefined when it has. */
+export async function findFault(
   { signatures, findIdentityKey }: IdentityTokenDeps,
   { claimed, kid, signingInput, signature }: UnverifiedToken,
   asker: string,
-): Promise<boolean> {
+): Promise<RefusalReason | undefined> {
   const found = await findIdentityKey(claimed.issuerTag, kid, asker)
-  if (!found || !wasInForce(found, claimed.issuedAt)) return false
-  return signatures.verify(signingInput, signature, found.key, asker)
+  if (typeof found === 'string') return found
+  if (!wasInForce(found, claimed.issuedAt)) return 'revoked'
+  return (await signatures.verify(signingInput, signature, found.key, asker)) ? undefined : 'bad-signature'
 }
 
 function readClaims(
   claims: Readonly<Record<string, unknown>>,
   tenant: Tenant,
   now: number,
-): IdentityToken | undefined {
+): IdentityToken | RefusalReason {
   const { iss, aud, jti, iat, exp, sid } = claims
   const issuerTag = typeof iss === 'string' ? parseIdTag(iss) : undefined
-  if (aud !== tenant.idTag || issuerTag === undefined || issuerTag !== iss) return undefined
+  if (issuerTag === undefined || issuerTag !== iss) return 'malformed'
+  if (typeof jti !== 'string' || !jtiForm.test(jti)) return 'malformed'
+  if (!isWhole(iat) || !isWhole(exp)) return 'malformed'
   // A token of a tenant for itself could not be revoked.
-  if (issuerTag === tenant.idTag) return undefined
-  if (typeof jti !== 'string' || !jtiForm.test(jti)) return undefined
-  if (!isWhole(iat) || !isWhole(exp) || exp <= iat) return undefined
-  if (iat > now + clockSkewSecs || exp <= now || exp - iat > longestLifeSecs) return undefined
+  if (aud !== tenant.idTag || issuerTag === tenant.idTag) return 'wrong-tenant'
+  if (exp <= now) return 'expired'
+  if (exp <= iat || exp - iat > longestLifeSecs || iat > now + clockSkewSecs) return 'malformed'
   const isNamed = typeof sid === 'string' && sid.length > 0 && sid.length <= maxSidLength
   return { issuerTag, jti, issuedAt: iat, expiresAt: exp, claims, ...(isNamed ? { sid } : {}) }
 }

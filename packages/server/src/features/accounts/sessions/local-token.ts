@@ -1,6 +1,14 @@
-import { formatScope, type IdTag, parseRefId, parseScope, type RefId, type Scope } from '@kith/protocol'
-import { jwtVerify, SignJWT } from 'jose'
-import { JOSEError } from 'jose/errors'
+import {
+  formatScope,
+  type IdTag,
+  parseRefId,
+  parseScope,
+  type RefId,
+  type RefusalReason,
+  type Scope,
+} from '@kith/protocol'
+import { decodeProtectedHeader, jwtVerify, SignJWT } from 'jose'
+import { JOSEError, JWSSignatureVerificationFailed, JWTClaimValidationFailed, JWTExpired } from 'jose/errors'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { TokenSecrets } from '#infra/keys/index.ts'
 
@@ -46,12 +54,21 @@ export async function mintLocalToken(
     .sign(key)
 }
 
-/** Undefined when the token is not one of this tenant's, or has expired. */
+/** Is it of the kind that this server makes for itself? Says nothing of who made it. */
+export function isLocalToken(token: string): boolean {
+  try {
+    return decodeProtectedHeader(token).alg === algorithm
+  } catch {
+    return false
+  }
+}
+
+/** A reason when the token is not one of this tenant's, or has expired. */
 export async function verifyLocalToken(
   secrets: Pick<TokenSecrets, 'find'>,
   tenant: Tenant,
   { token, now }: { token: string; now: number },
-): Promise<LocalToken | undefined> {
+): Promise<LocalToken | RefusalReason> {
   try {
     const { payload } = await jwtVerify(
       token,
@@ -68,14 +85,22 @@ export async function verifyLocalToken(
         currentDate: new Date(now * 1000),
       },
     )
-    return payload.tnId === tenant.tenantId ? fromClaims(payload) : undefined
+    return payload.tnId === tenant.tenantId ? (fromClaims(payload) ?? 'malformed') : 'wrong-tenant'
   } catch (error) {
-    if (error instanceof JOSEError) return undefined
+    if (error instanceof JOSEError) return reasonOf(error)
     throw error
   }
 }
 
 class UnknownSecret extends JOSEError {}
+
+/** What is said of the claims was signed by this server. */
+function reasonOf(error: JOSEError): RefusalReason {
+  if (error instanceof JWTExpired) return 'expired'
+  if (error instanceof UnknownSecret || error instanceof JWSSignatureVerificationFailed)
+    return 'bad-signature'
+  return error instanceof JWTClaimValidationFailed && error.claim === 'iss' ? 'wrong-tenant' : 'malformed'
+}
 
 function fromClaims(claims: Readonly<Record<string, unknown>>): LocalToken | undefined {
   const { sid, sub, scope, ref, roles, exp } = claims

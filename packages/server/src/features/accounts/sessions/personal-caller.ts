@@ -1,7 +1,7 @@
 import { type Identified, isPersonal } from '#infra/caller/index.ts'
 import type { Reader } from '#infra/db/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
-import { Failure } from '#lib/failure.ts'
+import { Failure, unauthenticated } from '#lib/failure.ts'
 import type { Session } from './session.ts'
 import { findSession } from './session-store.ts'
 
@@ -26,7 +26,7 @@ export async function assertSessionLives(
 ): Promise<Session | undefined> {
   if (sessionId === undefined) return undefined
   const session = await findSession(reader, sessionId)
-  if (!session || (session.expiresAt ?? Number.POSITIVE_INFINITY) <= nowSecs(clock))
-    throw new Failure('E-AUTH-UNAUTH')
+  if (!session) throw unauthenticated('revoked')
+  if ((session.expiresAt ?? Number.POSITIVE_INFINITY) <= nowSecs(clock)) throw unauthenticated('expired')
   return session
 }

@@ -1,10 +1,10 @@
-import type { IdTag } from '@kith/protocol'
+import type { IdTag, RefusalReason } from '@kith/protocol'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { SigningKeys } from '#infra/keys/index.ts'
 import {
+  findFault,
   type IdentityToken,
   type IdentityTokenDeps,
-  isGenuine,
   readIdentityToken,
   type ShownToken,
   signIdentityToken,
@@ -35,15 +35,17 @@ export async function mintProxyToken(
   return signIdentityToken(keys, tenant, { ...token, use: 'proxy', sid, more })
 }
 
-/** Undefined when the token was not made for this tenant by the identity it names, or is not valid now. */
+/** A reason when the token was not made for this tenant by the identity it names, or is not valid now. */
 export async function verifyProxyToken(
   deps: IdentityTokenDeps,
   tenant: Tenant,
   { asker, ...shown }: ShownToken & { readonly asker: string },
-): Promise<ProxyToken | undefined> {
+): Promise<ProxyToken | RefusalReason> {
   // It names the key to verify with, and spares the look-up for tokens that cannot be valid.
   const read = readIdentityToken('proxy', tenant, shown)
-  if (!read || !(await isGenuine(deps, read, asker))) return undefined
+  if (typeof read === 'string') return read
+  const fault = await findFault(deps, read, asker)
+  if (fault) return fault
   const { claims, sid, ...claimed } = read.claimed
   return { ...claimed, isByKey: claims.via === byKey, ...(sid === undefined ? {} : { homeSid: sid }) }
 }

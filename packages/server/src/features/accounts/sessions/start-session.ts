@@ -3,7 +3,7 @@ import { isOpenFor, type SignInEpoch } from '#features/tenants/index.ts'
 import type { Writer } from '#infra/db/index.ts'
 import type { Emit } from '#infra/events/index.ts'
 import { type Clock, nowSecs } from '#lib/clock.ts'
-import { Failure } from '#lib/failure.ts'
+import { Failure, unauthenticated } from '#lib/failure.ts'
 import { deleteRevokedBrowserSessions } from '../browser-sessions/browser-session-store.ts'
 import type { AccountEvent } from '../events.ts'
 import { isPersonal, neverUsed, newSessionId, type Session, type SessionMethod } from './session.ts'
@@ -62,7 +62,7 @@ export async function startSession(
   const { callerTag, method, scope, device, expiresAt, sid = newSessionId() } = input
   const { secretHash, secretPrefix, label, homeSid } = input
   if (!(await isOpenFor(tx, input.epoch)))
-    throw new Failure(isPersonal(method) ? 'E-AUTH-BADCRED' : 'E-AUTH-UNAUTH')
+    throw isPersonal(method) ? new Failure('E-AUTH-BADCRED') : unauthenticated('revoked')
   await deleteEndedSessions(tx, now - keptAfterEndSecs)
   const session: Session = {
     sid,

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { eachDialect } from '#harness/each-dialect.ts'
 import type { Received } from '#harness/http-site.ts'
-import { openSignInSite, type SignInSite } from '#harness/sign-in-site.ts'
+import { openSignInSite, refused, type SignInSite } from '#harness/sign-in-site.ts'
 import { TestAuthenticator } from '#harness/test-authenticator.ts'
+import { newApiKey } from '../sessions/api-key.ts'
 
 /** What a stranger can see of an answer, but for what is new in each. */
 function seen({ status, headers, json }: Received) {
@@ -105,7 +106,12 @@ eachDialect('a stranger cannot tell who has an account', (open) => {
     const bobs = await site.login(site.bob)
     const token = (value: string) => () =>
       site.ask('GET', `/api/auth/access-token?token=${encodeURIComponent(value)}`)
-    const answer = await expectAlike(site, [token(bobs), token('x.y.z'), token('nothing')])
+    const answer = await expectAlike(site, [token('x.y.z'), token('nothing')])
     expect(answer).toMatchObject({ status: 401 })
+    const made = { host: site.bob.idTag, token: bobs, body: { name: 'Backup' } }
+    const { key } = (await site.ask('POST', '/api/auth/api-keys', made)).json.data
+    await expectAlike(site, [token(newApiKey()), token(key)])
+    // Whoever shows it knows already whose token it is.
+    refused(await token(bobs)(), 401, 'E-AUTH-UNAUTH')
   })
 })

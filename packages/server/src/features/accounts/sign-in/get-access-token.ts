@@ -10,7 +10,7 @@ import { getSignInEpoch, type SignInEpoch } from '#features/tenants/index.ts'
 import { type Identified, isOwner, type Tenant } from '#infra/caller/index.ts'
 import type { TenantId } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
-import { Failure, invalid } from '#lib/failure.ts'
+import { Failure, invalid, tooNarrow, unauthenticated } from '#lib/failure.ts'
 import type { FindFileAccess } from '../references/create-reference.ts'
 import { type AppName, type AppSessionDeps, appSession } from '../sessions/app-session.ts'
 import type { Authenticated, Authenticator } from '../sessions/authenticator.ts'
@@ -41,7 +41,7 @@ interface AccessTokenInput {
 export async function getAccessToken(deps: AccessTokenDeps, input: AccessTokenInput): Promise<AccessGrant> {
   const { tenant, presented } = input
   const asked = readScope(input.scope)
-  if (presented === undefined) throw new Failure('E-AUTH-UNAUTH')
+  if (presented === undefined) throw unauthenticated('missing')
   const { ip } = input.device
   const epoch = await getSignInEpoch(deps.db.reader(tenant.tenantId))
   const authenticated = await deps.authenticator.authenticate({ tenant, bearer: presented, ip })
@@ -52,7 +52,7 @@ export async function getAccessToken(deps: AccessTokenDeps, input: AccessTokenIn
     caller.kind === 'identity' ? await confirmFiles(deps, { tenant, caller, scope: narrowed }) : narrowed
   // The owner may know which files there are.
   if (scope?.length === 0 && input.app && narrowed?.length !== 0) throw new Failure('E-FILE-NOTFOUND')
-  if (scope?.length === 0) throw new Failure('E-AUTH-FORBIDDEN')
+  if (scope?.length === 0) throw tooNarrow(input.scope)
   const { accessSecs, sessionSecs } = await deps.findLifetimes(tenant.tenantId)
   const own = await sessionOf(deps, input, { ...authenticated, accessSecs, epoch })
   const { app, device } = input
@@ -85,7 +85,7 @@ async function sessionOf(
         expiresAt: nowSecs(deps.clock) + accessSecs,
       })
     : sid !== undefined && (await findSession(deps.db.reader(tenant.tenantId), sid))
-  if (!session) throw new Failure('E-AUTH-UNAUTH')
+  if (!session) throw unauthenticated('revoked')
   return session
 }
 

@@ -1,6 +1,6 @@
 import type { LoginSession } from '@kith/protocol'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
-import { Failure } from '#lib/failure.ts'
+import { Failure, unauthenticated } from '#lib/failure.ts'
 import { findSession } from '../sessions/session-store.ts'
 import { answerLogin, type CompleteLoginDeps } from './complete-login.ts'
 
@@ -12,6 +12,6 @@ export async function refreshLogin(
   if (caller.tokenUse !== 'login' || !caller.isOwner || caller.sessionId === undefined)
     throw new Failure('E-AUTH-FORBIDDEN')
   const session = await findSession(deps.db.reader(tenant.tenantId), caller.sessionId)
-  if (!session) throw new Failure('E-AUTH-UNAUTH')
+  if (!session) throw unauthenticated('revoked')
   return answerLogin(deps, tenant, session)
 }

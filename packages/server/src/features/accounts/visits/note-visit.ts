@@ -4,7 +4,7 @@ import { isOpenFor } from '#features/tenants/index.ts'
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import type { Database, Reader } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
-import { Failure } from '#lib/failure.ts'
+import { Failure, unauthenticated } from '#lib/failure.ts'
 import { assertSessionLives } from '../sessions/personal-caller.ts'
 import { newSessionId } from '../sessions/session.ts'
 import { type QueueLogoutDeps, queueForSessions } from './log-out-elsewhere.ts'
@@ -28,7 +28,7 @@ export async function noteVisit(
   if (known) return known.name
   return await deps.db.transact(tenant.tenantId, async (tx) => {
     const session = await assertSessionLives(deps, tx, caller)
-    if (!(await isOpenFor(tx, undefined))) throw new Failure('E-AUTH-UNAUTH')
+    if (!(await isOpenFor(tx, undefined))) throw unauthenticated('revoked')
     await assertNotBlocked(tx, target)
     const surplus = (await countVisits(tx)) + 1 - maxVisits
     if (surplus > 0) await queueForSessions(deps, tx, await takeOldestVisits(tx, surplus))

@@ -3,11 +3,11 @@ import type { Tenant } from '#infra/caller/index.ts'
 import type { Database, Writer } from '#infra/db/index.ts'
 import { assertRate, type RateLimits, rateKeyOf } from '#infra/http/index.ts'
 import { nowSecs } from '#lib/clock.ts'
-import { Failure } from '#lib/failure.ts'
+import { unauthenticated } from '#lib/failure.ts'
 import {
   type FindIdentityKey,
+  findFault,
   type IdentityTokenDeps,
-  isGenuine,
   readIdentityToken,
 } from '../sessions/identity-token.ts'
 import { type RevokeDeps, revokeSessions } from '../sessions/start-session.ts'
@@ -30,9 +30,11 @@ export async function takeLogout(
 ): Promise<void> {
   const { signatures, findLastKnownKey: findIdentityKey } = deps
   const read = readIdentityToken('logout', tenant, { token, now: nowSecs(deps.clock) })
-  const end = read && endOf(read.claimed)
-  if (!end || !(await isGenuine({ signatures, findIdentityKey }, read, rateKeyOf(ip))))
-    throw new Failure('E-AUTH-UNAUTH')
+  if (typeof read === 'string') throw unauthenticated(read)
+  const end = endOf(read.claimed)
+  if (!end) throw unauthenticated('malformed')
+  const fault = await findFault({ signatures, findIdentityKey }, read, rateKeyOf(ip))
+  if (fault) throw unauthenticated(fault)
   const { issuerTag, issuedAt } = read.claimed
   await assertRate(deps, 'inbox-issuer', issuerTag)
   await deps.db.transact(tenant.tenantId, (tx) => endVisits(deps, tx, { issuerTag, issuedAt, end }))

@@ -1,11 +1,12 @@
 import type { IdTag } from '@kith/protocol'
 import { type Database, serverTenant } from '#infra/db/index.ts'
-import { Failure } from '#lib/failure.ts'
+import { Failure, keyUnavailable } from '#lib/failure.ts'
 import { findStoredIdentity } from './identities-store.ts'
 import { hasKid, type IdentityKey, type PublishedIdentity } from './identity.ts'
 import type { Identities } from './open-identities.ts'
 
 type Asked = Pick<Identities, 'resolve'>
+type KeyOrReason = IdentityKey | 'unknown-issuer' | 'key-unavailable'
 
 /** Does this identity exist, and of which type is it? A failure counts against the budget of `owner`, a tenant of this
  * server. */
@@ -45,21 +46,21 @@ export async function findServer(identities: Asked, idTag: IdTag) {
 }
 
 /** The key of an identity that a token names, charged to the `address` that sent the token. A key that is not known is
- * asked for again, as often as that is allowed. Undefined when there is none, `E-UNAVAILABLE` when it cannot be found
- * out. */
+ * asked for again, as often as that is allowed. `unknown-issuer` when there is no such identity, `key-unavailable` when it has no such
+ * key, `E-UNAVAILABLE` when that cannot be found out. */
 export async function findIdentityKey(
   identities: Asked,
   { idTag, kid, address }: { readonly idTag: IdTag; readonly kid: string; readonly address: string },
-): Promise<IdentityKey | undefined> {
+): Promise<KeyOrReason> {
   const asker = { cause: 'bearer', key: address } as const
   for (const refresh of [false, true]) {
     const resolved = await identities.resolve(idTag, { refresh, asker })
-    if (resolved.kind === 'unreachable') throw new Failure('E-UNAVAILABLE')
-    if (resolved.kind === 'unknown') return undefined
+    if (resolved.kind === 'unreachable') throw keyUnavailable()
+    if (resolved.kind === 'unknown') return 'unknown-issuer'
     const key = resolved.identity.keys.find((candidate) => hasKid(candidate, kid))
     if (key) return key
   }
-  return undefined
+  return 'key-unavailable'
 }
 
 /** The same from what was learnt of the identity last, however long ago that was, and only otherwise by asking: its server may not
@@ -67,7 +68,7 @@ export async function findIdentityKey(
 export async function findLastKnownKey(
   { db, identities }: { readonly db: Database; readonly identities: Asked },
   named: Parameters<typeof findIdentityKey>[1],
-): Promise<IdentityKey | undefined> {
+): Promise<KeyOrReason> {
   const stored = await findStoredIdentity(db.reader(serverTenant), named.idTag)
   const known = stored?.identity.keys.find((candidate) => hasKid(candidate, named.kid))
   return known ?? (await findIdentityKey(identities, named))

@@ -24,8 +24,7 @@ const leapDaysSecs = 3 * 86_400
 export function checkToken({ token: text, beside }: Delivery, nowSecs: number): CheckedToken {
   const token = readActionToken(text)
   const { payload } = token
-  const wrongTimes = timeIssue(payload, nowSecs)
-  if (wrongTimes) throw badToken(wrongTimes)
+  assertTimes(payload, nowSecs)
   assertNotAhead(payload, nowSecs)
   if (payload.type !== 'ANNC' || payload.subType === 'DEL') return token
   return { ...token, announced: readAnnounced(token, beside, nowSecs) }
@@ -49,14 +48,14 @@ function assertNotAhead({ iat }: ActionTokenPayload, nowSecs: number): void {
   throw notNow({ message, retryAfterSecs })
 }
 
-/** What is permanently wrong with the times of a token, if anything. */
-function timeIssue({ type, iat, exp, expiresAt }: ActionTokenPayload, nowSecs: number): string | undefined {
-  if (exp <= nowSecs) return 'the token has expired'
-  if (exp <= iat) return 'exp is not after iat'
-  if (expiresAt !== undefined && expiresAt !== exp) return 'exp is not expiresAt'
+/** Throws what is permanently wrong with the times of a token. */
+function assertTimes({ type, iat, exp, expiresAt }: ActionTokenPayload, nowSecs: number): void {
+  if (exp <= nowSecs) throw badToken('the token has expired', { reason: 'expired' })
+  if (exp <= iat) throw badToken('exp is not after iat')
+  if (expiresAt !== undefined && expiresAt !== exp) throw badToken('exp is not expiresAt')
   const endsAt = iat + longestLifeSecs(type)
-  if (endsAt <= nowSecs) return 'the token is too old'
-  return expiresAt === undefined && exp > endsAt ? 'exp is too long after iat' : undefined
+  if (endsAt <= nowSecs) throw badToken('the token is too old', { reason: 'expired' })
+  if (expiresAt === undefined && exp > endsAt) throw badToken('exp is too long after iat')
 }
 
 function longestLifeSecs(type: string): number {
@@ -74,7 +73,7 @@ function readAnnounced(
   // Small tokens may be inside. The signature covers them, so they need no hash.
   const inside = hash === undefined && typeof embedded === 'string' ? embedded : undefined
   const text = inside ?? beside
-  if (text === undefined) throw badToken('the announced token is missing', '/announced')
+  if (text === undefined) throw badToken('the announced token is missing', { path: '/announced' })
   if (inside === undefined && hash !== hashOfToken(text))
     throw badToken('content.hash is not that of the announced token')
   const announced = checkToken({ token: text }, nowSecs)

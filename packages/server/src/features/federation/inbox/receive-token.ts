@@ -3,7 +3,7 @@ import type { ReceiveOutcome } from '#features/actions/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import { rateKeyOf } from '#infra/http/index.ts'
 import { nowSecs } from '#lib/clock.ts'
-import { Failure } from '#lib/failure.ts'
+import { Failure, keyUnavailable } from '#lib/failure.ts'
 import { applyWithdrawals } from './apply-withdrawals.ts'
 import { type CheckedToken, checkToken, type Delivery, notNow } from './check-token.ts'
 import type { ReceiveDeps } from './receive-deps.ts'
@@ -64,7 +64,7 @@ export async function receiveToken(deps: ReceiveDeps, { ip, ...delivery }: Poste
 export async function receiveTokenNow(deps: ReceiveDeps, { ip, ...delivery }: Posted): Promise<Receipt> {
   const token = await readToken(deps, delivery)
   if ((await deps.verifier.verify(token, rateKeyOf(ip))) === 'unreachable')
-    throw new Failure('E-UNAVAILABLE', { retryAfterSecs: 60 })
+    throw keyUnavailable({ retryAfterSecs: 60 })
   const isWithdrawal = await applyWithdrawals(deps, token)
   const concerned = await findReceivers(deps, token)
   if (concerned.length === 0 && !isWithdrawal) throw new Failure('E-NOTFOUND')

@@ -19,7 +19,7 @@ interface Vectors {
     keys: readonly { kid: string; publicKey: string; expiresAt?: number }[]
   }[]
   readonly valid: readonly (Told & { payload: Record<string, unknown> })[]
-  readonly invalid: readonly (Told & { error: string })[]
+  readonly invalid: readonly (Told & { error: string; reason?: string })[]
 }
 
 const path = new URL('../../../../../../vectors/tokens/action-tokens.json', import.meta.url)
@@ -74,8 +74,9 @@ describe('action token vectors', () => {
     expect(issuerTag).toBe(vector.payload.issuerTag)
   })
 
-  test.each(vectors.invalid)('refuses $name', async ({ error, ...vector }) => {
-    await expect(judge(textOf(vector))).rejects.toMatchObject({ code: error })
+  test.each(vectors.invalid)('refuses $name', async ({ error, reason, ...vector }) => {
+    const details = reason === undefined ? {} : { reason }
+    await expect(judge(textOf(vector))).rejects.toMatchObject({ code: error, details })
   })
 
   test('each have an action of their own', () => {

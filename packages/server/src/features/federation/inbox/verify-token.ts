@@ -1,10 +1,10 @@
 import { createHash, type KeyObject } from 'node:crypto'
-import type { IdTag } from '@kith/protocol'
+import type { IdTag, RefusalReason } from '@kith/protocol'
 import { LRUCache } from 'lru-cache'
 import type { ReadToken } from '#features/actions/index.ts'
 import { JobVerdict } from '#infra/jobs/index.ts'
 import { wasInForce } from '#infra/keys/index.ts'
-import { Failure } from '#lib/failure.ts'
+import { Failure, unauthenticated } from '#lib/failure.ts'
 import { hasKid } from '../identities/identity.ts'
 import type { CheckedToken } from './check-token.ts'
 
@@ -75,7 +75,7 @@ export function openTokenVerifier(deps: VerifyDeps) {
     if (key === 'unreachable') return key
     const hash = createHash('sha256').update(token.text).digest('base64')
     if (valid.has(hash)) return true
-    if (!(await hasSigned(token, key))) throw new Failure('E-AUTH-UNAUTH')
+    if (!(await hasSigned(token, key))) throw unauthenticated('bad-signature', naming(token))
     // After the signature, so that nobody can use up the limit of another issuer. A token that is refused here is sent
     // again.
     await deps.admitIssuer(token.issuerTag)
@@ -110,14 +110,24 @@ async function findKey(
   const key = pickKey(known, token)
   if (key) return key
   // A revocation is final, so there is nothing to ask or to wait for.
-  if (isRevoked(known, token)) throw new Failure('E-AUTH-UNAUTH')
+  if (isRevoked(known, token)) throw unauthenticated('revoked', naming(token))
   // The issuer may have rotated its keys since they were fetched.
   const fresh =
     known.kind === 'found' ? await deps.findKeys(token.issuerTag, { refresh: true, sender }) : known
   if (fresh.kind === 'unreachable') return 'unreachable'
   const rotated = pickKey(fresh, token)
-  if (!rotated) throw new Failure('E-AUTH-UNAUTH')
+  if (!rotated) throw unauthenticated(missingKeyReason(fresh, token), naming(token))
   return rotated
+}
+
+function missingKeyReason(found: IssuerKeys, token: ReadToken): RefusalReason {
+  if (found.kind === 'unknown') return 'unknown-issuer'
+  return findByKid(found, token) ? 'revoked' : 'key-unavailable'
+}
+
+/** What the log says of a refused token. */
+function naming({ issuerTag, parsed }: ReadToken) {
+  return { logged: { issuerTag, kid: parsed.kid } }
 }
 
 function isRevoked(found: IssuerKeys, token: ReadToken): boolean {

@@ -51,7 +51,11 @@ eachDialect('Files that sockets have open', (open) => {
     const files: LiveFile[] = []
     let decided = Promise.withResolvers<void>()
     const rateLimits = createMemoryRateLimits(clock, defaultRateLimits)
-    const logger = { warn: () => undefined, error: (fields: object) => expect(fields).toBeUndefined() }
+    const logger = {
+      debug: () => undefined,
+      warn: () => undefined,
+      error: (fields: object) => expect(fields).toBeUndefined(),
+    }
     const hooks = {
       findTenant: async () => alice,
       async authenticate({ bearer }: { bearer: string }) {

@@ -9,7 +9,7 @@ import {
 import type { Identified, Tenant } from '#infra/caller/index.ts'
 import type { Reader, Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
-import { Failure } from '#lib/failure.ts'
+import { Failure, tooNarrow } from '#lib/failure.ts'
 import { writeLevel } from '../access/file-viewer.ts'
 import { getFileWithin, isOwnFile, type ReadDeps } from '../access/read-file.ts'
 import { updateCopyEnd } from '../copies/copy-store.ts'
@@ -98,7 +98,7 @@ async function findGivable(
   const subject = { fileId, subjectType: 'U', subjectId: audienceTag ?? '' } as const
   const known = await findShareOf(reader, subject)
   assertMayGrant({ ...subject, granterTag: caller.idTag, permission, known, now }, found)
-  if (!scopeAllows(caller.scope, 'admin:files')) throw new Failure('E-AUTH-FORBIDDEN')
+  if (!scopeAllows(caller.scope, 'admin:files')) throw tooNarrow('admin:files')
   const made = await foundShare(
     reader,
     tenant,
