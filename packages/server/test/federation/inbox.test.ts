@@ -94,36 +94,55 @@ describe('the inbox', () => {
     await network.settle()
     const before = await server.countRows(...written)
 
-    const bad: [string, string, number][] = [
-      ['no token', 'hello', 400],
-      ['two parts', `${header}.${payload}`, 400],
-      ['four parts', `${good}.${signature}`, 400],
-      ['an empty signature', `${header}.${payload}.`, 400],
-      ['another token’s signature', `${header}.${payload}.${otherSignature}`, 401],
-      ['no algorithm', reheaded({ alg: 'none' }), 401],
-      ['a secret for a key', reheaded({ alg: 'HS256' }), 401],
-      ['a smaller curve', reheaded({ alg: 'ES256' }), 401],
-      ['a key of its own', reheaded({ jwk: {} }), 400],
-      ['a place to find the key', reheaded({ jku: 'http://127.0.0.1/' }), 400],
-      ['an unknown issuer', evil.sign('nobody.evil.localhost', toBob(), { by: eve }), 401],
-      ['somebody else’s key', evil.sign(dora, toBob(), { by: eve }), 401],
-      ['an action id of somebody else', foreign.sign(dora, toBob({ actionId: `a1~${'A'.repeat(43)}` })), 400],
-      ['an issuer in capitals', foreign.sign('Dora.foreign.localhost', toBob(), { by: dora }), 400],
+    const bad: [name: string, token: string, status: number, reason?: string][] = [
+      ['no token', 'hello', 400, 'malformed'],
+      ['two parts', `${header}.${payload}`, 400, 'malformed'],
+      ['four parts', `${good}.${signature}`, 400, 'malformed'],
+      ['an empty signature', `${header}.${payload}.`, 400, 'malformed'],
+      ['another token’s signature', `${header}.${payload}.${otherSignature}`, 401, 'bad-signature'],
+      ['no algorithm', reheaded({ alg: 'none' }), 401, 'bad-signature'],
+      ['a secret for a key', reheaded({ alg: 'HS256' }), 401, 'bad-signature'],
+      ['a smaller curve', reheaded({ alg: 'ES256' }), 401, 'bad-signature'],
+      ['a key of its own', reheaded({ jwk: {} }), 400, 'malformed'],
+      ['a place to find the key', reheaded({ jku: 'http://127.0.0.1/' }), 400, 'malformed'],
+      ['an unknown issuer', evil.sign('nobody.evil.localhost', toBob(), { by: eve }), 401, 'unknown-issuer'],
+      ['somebody else’s key', evil.sign(dora, toBob(), { by: eve }), 401, 'key-unavailable'],
+      [
+        'an action id of somebody else',
+        foreign.sign(dora, toBob({ actionId: `a1~${'A'.repeat(43)}` })),
+        400,
+        'malformed',
+      ],
+      [
+        'an issuer in capitals',
+        foreign.sign('Dora.foreign.localhost', toBob(), { by: dora }),
+        400,
+        'malformed',
+      ],
       ['an issue six minutes ahead', foreign.sign(dora, toBob({ iat: now() + 360 })), 503],
-      ['milliseconds', foreign.sign(dora, toBob({ iat: now() * 1000 })), 400],
-      ['an expiry beyond all numbers', foreign.sign(dora, toBob({ expiresAt: 2 ** 53 })), 400],
-      ['U+0000', foreign.sign(dora, toBob({ content: { tags: ['\0'] } })), 400],
-      ['an end in the past', foreign.sign(dora, toBob({ exp: now() - 1 })), 400],
-      ['no end', foreign.sign(dora, toBob({ exp: undefined })), 400],
-      ['content that is no object', foreign.sign(dora, toBob({ content: 'text' })), 400],
-      ['an unknown visibility', foreign.sign(dora, toBob({ visibility: 'X' })), 400],
+      ['milliseconds', foreign.sign(dora, toBob({ iat: now() * 1000 })), 400, 'malformed'],
+      ['an expiry beyond all numbers', foreign.sign(dora, toBob({ expiresAt: 2 ** 53 })), 400, 'malformed'],
+      ['U+0000', foreign.sign(dora, toBob({ content: { tags: ['\0'] } })), 400, 'malformed'],
+      ['an end in the past', foreign.sign(dora, toBob({ exp: now() - 1 })), 400, 'expired'],
+      ['no end', foreign.sign(dora, toBob({ exp: undefined })), 400, 'malformed'],
+      ['content that is no object', foreign.sign(dora, toBob({ content: 'text' })), 400, 'malformed'],
+      ['an unknown visibility', foreign.sign(dora, toBob({ visibility: 'X' })), 400, 'malformed'],
       ['nobody here', foreign.sign(dora, { audienceTag: 'somebody.elsewhere.localhost' }), 404],
-      ['too many attachments', foreign.sign(dora, toBob({ attachments: Array(51).fill('b1~x') })), 400],
+      [
+        'too many attachments',
+        foreign.sign(dora, toBob({ attachments: Array(51).fill('b1~x') })),
+        400,
+        'malformed',
+      ],
       ['300 kB', foreign.sign(dora, toBob({ content: { text: 'x'.repeat(300_000) } })), 413],
     ]
     for (const path of ['/api/inbox', '/api/inbox/sync'] as const)
-      for (const [name, token, status] of bad)
-        expect({ name, status: (await server.deliver(token, path)).status }).toEqual({ name, status })
+      for (const [name, token, status, reason] of bad) {
+        const answer = await server.deliver(token, path)
+        const { error } = answer.body
+        const given = { name, status: answer.status, reason: error?.details?.reason }
+        expect(given).toEqual({ name, status, reason })
+      }
     expect(await server.countRows(...written)).toEqual(before)
     expect(await feedOf(bob)).toEqual([])
   })

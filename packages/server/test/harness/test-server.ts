@@ -43,7 +43,10 @@ export interface TestServerOptions {
 
 interface InboxAnswer {
   readonly data?: { readonly actionId: string; readonly status: string; readonly verified: boolean }
-  readonly error?: { readonly code: string; readonly details?: { readonly issues?: { path: string }[] } }
+  readonly error?: {
+    readonly code: string
+    readonly details?: { readonly reason?: string; readonly issues?: { path: string }[] }
+  }
 }
 
 export const testPassword = 'correct horse battery'

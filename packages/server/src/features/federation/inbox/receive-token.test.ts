@@ -252,7 +252,7 @@ eachDialect('a token in the inbox', (open) => {
     inbox.says.unreachable.add(dora)
     const { token, actionId } = inbox.token()
     await expect(receiveTokenNow(inbox.deps, { token, ip })).rejects.toEqual(
-      failing('E-UNAVAILABLE', { retryAfterSecs: 60 }),
+      failing('E-UNAVAILABLE', { retryAfterSecs: 60, details: { reason: 'key-unavailable' } }),
     )
     for (let times = 0; times < 2; times += 1)
       expect(await receiveToken(inbox.deps, { token, ip })).toEqual({
