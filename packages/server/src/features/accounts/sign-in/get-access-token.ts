@@ -52,7 +52,8 @@ export async function getAccessToken(deps: AccessTokenDeps, input: AccessTokenIn
     caller.kind === 'identity' ? await confirmFiles(deps, { tenant, caller, scope: narrowed }) : narrowed
   // The owner may know which files there are.
   if (scope?.length === 0 && input.app && narrowed?.length !== 0) throw new Failure('E-FILE-NOTFOUND')
-  if (scope?.length === 0) throw tooNarrow(input.scope)
+  if (narrowed?.length === 0) throw tooNarrow(input.scope)
+  if (scope?.length === 0) throw new Failure('E-AUTH-FORBIDDEN')
   const { accessSecs, sessionSecs } = await deps.findLifetimes(tenant.tenantId)
   const own = await sessionOf(deps, input, { ...authenticated, accessSecs, epoch })
   const { app, device } = input

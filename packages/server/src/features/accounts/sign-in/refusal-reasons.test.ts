@@ -94,6 +94,10 @@ eachDialect('a refused credential says', (open) => {
     expect(json.error.details).toEqual({ reason: 'scope', scope: 'admin' })
     const asked = await site.ask('GET', '/api/auth/access-token?scope=write:actions', { token: key })
     expect(asked.json.error.details).toEqual({ reason: 'scope', scope: 'write:actions' })
+    const login = await site.login(site.alice)
+    const unshared = `file:f1~${'A'.repeat(43)}:read`
+    const file = await site.ask('GET', `/api/auth/access-token?scope=${unshared}`, { token: login })
+    expect(file.json.error).not.toHaveProperty('details')
     const narrow = (await site.ask('GET', '/api/auth/access-token', { token: key })).json.data.token
     const mint = await site.ask('GET', `/api/auth/proxy-token?target=${bobHost}`, { token: narrow })
     expect(mint.json.error.details).toEqual({ reason: 'scope' })
