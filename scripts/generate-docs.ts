@@ -3,12 +3,20 @@ import { dirname, join, resolve } from 'node:path'
 import { actionTypesPage } from './pages/action-types.ts'
 import { commandLinePage } from './pages/command-line.ts'
 import { configurationPage } from './pages/configuration.ts'
+import { openApiPage } from './pages/openapi.ts'
 import type { Page } from './pages/page.ts'
 import { roomsPage } from './pages/rooms.ts'
 import { settingsPage } from './pages/settings.ts'
 
 /** Every generated page. `--check` writes none and fails when one differs from its source. */
-const pages: readonly Page[] = [configurationPage, settingsPage, commandLinePage, actionTypesPage, roomsPage]
+const pages: readonly Page[] = [
+  configurationPage,
+  settingsPage,
+  commandLinePage,
+  actionTypesPage,
+  openApiPage,
+  roomsPage,
+]
 
 const root = resolve(import.meta.dirname, '..')
 const isCheck = process.argv.includes('--check')

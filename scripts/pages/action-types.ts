@@ -19,8 +19,9 @@ What the members of an action are is in [action-tokens.md](action-tokens.md), wh
 \`content\` beyond those that are listed are kept and passed on as they are given. A receiver refuses an action that does not
 meet its type; so does the API, with 400.
 
-- **Required** and **not allowed** are members of the action. An ending (\`subType: "DEL"\`) needs no content, and its content is not
-  looked at.
+- **Required** and **not allowed** are members of the action. What a deletion or an ending (\`subType: "DEL"\`) needs is in
+  [actions.md](actions.md#taking-back). The token of a MSG has an audience, also where it has a \`parentId\`
+  ([actions.md](actions.md#messages)).
 - **Sub-types**: what \`subType\` may be. Deleting an action is possible for every type and is no sub-type of it.
 - **One of a kind**: a newer action of the issuer with the same values of these members takes the place of the older one.
 - **Names its target by** is the member for the hash of the token that it says something about ([actions.md](actions.md#what-an-action-is-about)).

@@ -27,6 +27,10 @@ describe('JSON from outside', () => {
     expect(readJson(bytes(text))).toEqual({ value: JSON.parse(text) })
   })
 
+  test('has the last of members with one name', () => {
+    expect(readJson(bytes('{"a":{"b":1},"a":{"c":2,"c":3}}'))).toEqual({ value: { a: { c: 3 } } })
+  })
+
   test.each([
     ['nested one level deeper', bytes(nested(maxJsonDepth + 1)), 'depth'],
     ['deep enough to overflow a stack', bytes(nested(90_000)), 'depth'],

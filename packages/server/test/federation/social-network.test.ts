@@ -5,6 +5,7 @@ import {
   deleteAction,
   getAction,
   getFileDescriptor,
+  type IdTag,
   listActions,
   listDeliveries,
   uploadFile,
@@ -220,6 +221,30 @@ describe('people on three servers', () => {
     network.announce(bob.at, bob.idTag)
     await network.pass(60 * minuteMs, 5 * minuteMs)
     expect(await feedOf(bob)).toEqual(['For followers'])
+  })
+
+  test('the history of an identity elsewhere is asked for after the receipt of a follow or a request, and after an answer', async () => {
+    const { alice } = await network.cast('alice')
+    const idTag = `dora.of-${alice.idTag.split('.')[0]}.localhost` as IdTag
+    const home = await network.addForeign(idTag)
+    const asked = () => home.requests.filter(({ url }) => url.startsWith('/api/outbox?since=')).length
+    const say = async (type: 'FLLW' | 'CONN', subType?: string) => {
+      const body = { type, audienceTag: idTag, ...(subType ? { subType } : {}) }
+      const { data } = await alice.client.call(createAction, { body })
+      await network.settle()
+      return data.actionId
+    }
+    await say('FLLW')
+    expect(asked()).toBe(1)
+    const subject = await say('CONN')
+    expect(asked()).toBe(2)
+    await network
+      .server(alice.at)
+      .deliver(home.sign(idTag, { type: 'CONN', audienceTag: alice.idTag, subject }))
+    await network.settle()
+    expect(asked()).toBe(3)
+    await say('FLLW', 'DEL')
+    expect(asked()).toBe(3)
   })
 
   test('there is history between tenants of one server too', async () => {

@@ -98,6 +98,12 @@ describe('an action', () => {
     expect(issuesOf({ type: 'POST', content: { text: '😀'.repeat(50_000) } })).toEqual([])
   })
 
+  test('has free members of 16 384 bytes of UTF-8, as JSON without spaces', () => {
+    const x = (more: number) => ({ é: 'é\n'.repeat(4092) + 'a'.repeat(more) })
+    expect(issuesOf({ type: 'POST', x: x(7), ...text })).toEqual([])
+    expect(issuesOf({ type: 'POST', x: x(8), ...text })).toEqual(['/x'])
+  })
+
   test('for everybody is P', () => {
     const action = parseAction({ type: 'POST', audience: ['public'], ...text })
     expect([action.visibility, action.audience, action.audienceTag]).toEqual(['P', [], undefined])

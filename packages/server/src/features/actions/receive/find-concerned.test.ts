@@ -83,6 +83,7 @@ eachDialect('an action from elsewhere concerns', (open) => {
       const { concerned, actionId, dora } = await start()
       expect(await concerned({ type: 'CONN', audienceTag: dora.idTag, subject: actionId })).toEqual(['dora'])
       expect(await concerned({ type: 'MSG', audienceTag: dora.idTag, parentId: actionId })).toEqual(['dora'])
+      expect(await concerned({ type: 'MSG', parentId: actionId })).toEqual([])
     })
   })
 

@@ -58,6 +58,58 @@ eachDialect('an action from elsewhere', (open) => {
     expect(await bob.list()).toMatchObject([{ type: 'APKG', status: 'A' }])
   })
 
+  describe('that deletes another', () => {
+    const subject = `a1~${'A'.repeat(43)}`
+    const bare = { audienceTag: undefined, visibility: undefined, subType: 'DEL' }
+
+    test.each(['POST', 'CMNT', 'REPOST', 'SHRE', 'REACT', 'MSG', 'ACK', 'INVT', 'APKG'])(
+      'needs its id alone, for %s',
+      async (type) => {
+        const { alice, bob, know, send } = await start()
+        await know(bob, alice)
+        expect(await send(alice, bob, { ...bare, type, subject })).toEqual({ kind: 'stored' })
+        for (const other of [undefined, 'free words', fileId])
+          expect(await send(alice, bob, { ...bare, type, subject: other })).toEqual(refused('E-VALIDATION'))
+      },
+    )
+
+    test('ends a relation instead, where the type has ends and nothing of that id is held', async () => {
+      const { alice, bob, know, send } = await start()
+      await know(bob, alice)
+      const of = { ...bare, type: 'FLLW' }
+      for (const members of [{}, { subject }])
+        expect(await send(alice, bob, { ...of, ...members })).toEqual(refused('E-VALIDATION'))
+      for (const type of ['FLLW', 'CONN'])
+        expect(await send(alice, bob, { ...bare, type, audienceTag: bob.idTag })).toEqual({ kind: 'stored' })
+      const share = { ...bare, type: 'FSHR', audienceTag: bob.idTag }
+      expect(await send(alice, bob, share)).toEqual(refused('E-VALIDATION'))
+      expect(await send(alice, bob, { ...share, subject: fileId })).toEqual({ kind: 'stored' })
+    })
+
+    test('needs no audience either where its own action of the type is held', async () => {
+      const { alice, bob, send, settle } = await start()
+      const follows = async () => (await findRelation(bob.reader, alice.idTag))?.isFollower
+      const { actionId } = await alice.create({ type: 'FLLW', audienceTag: bob.idTag })
+      await settle()
+      expect(await follows()).toBe(true)
+      expect(await send(alice, bob, { ...bare, type: 'FLLW', subject: actionId })).toEqual({ kind: 'stored' })
+      expect(await follows()).toBe(false)
+    })
+  })
+
+  test.each([
+    ['a control character', 'a\u0085b', false],
+    ['a line feed', 'a\nb', false],
+    ['a mark of direction', '\u202e a\u2028', true],
+    ['nothing', '', true],
+    ['300 characters of two halves', '😀'.repeat(300), true],
+  ])('has a subject with %s: %s', async (_, subject, isTaken) => {
+    const { alice, bob, know, send } = await start()
+    await know(bob, alice)
+    const outcome = await send(alice, bob, { type: 'POST', content: { text: 'Hello' }, subject })
+    expect(outcome).toEqual(isTaken ? { kind: 'stored' } : refused('E-VALIDATION'))
+  })
+
   test('answers a request only if the request was addressed to its issuer', async () => {
     const { alice, bob, send, makeTenant, settle } = await start()
     const eve = await makeTenant('eve.example.com')

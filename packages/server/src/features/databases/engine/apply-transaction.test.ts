@@ -284,6 +284,8 @@ eachDialect('Operations', (open) => {
     expect(await lab.query('a', { select: [] })).toHaveLength(66)
     const changes = paths.slice(0, 31).map((path) => ({ type: 'update', path, data: { n: 1 } }))
     await lab.write(...changes)
+    const larger = paths.slice(0, 33).map((path) => ({ type: 'update', path, data: { n: 2 } }))
+    await expect(lab.write(...larger)).rejects.toEqual(failure(413))
     await lab.write(...deletions.slice(0, 60))
     expect(await lab.query('a', { select: [] })).toHaveLength(6)
   })
