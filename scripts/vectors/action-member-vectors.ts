@@ -64,7 +64,6 @@ const valid: Record<string, Action> = {
 const invalid: Record<string, Action> = {
   'a long name of a type': { type: 'COMMENT', content: text },
   'a type in lower case': { type: 'post', content: text },
-  'a type that only servers make': { type: 'STAT', subject: aboutId, content: { views: 1 } },
   'POST without content': { type: 'POST' },
   'POST with a parent': { type: 'POST', content: text, parentId: aboutId },
   'POST that ends': { type: 'POST', subType: 'DEL', content: text },
@@ -123,7 +122,7 @@ export function actionMemberVectors() {
     Object.entries(actions).map(([name, action]) => ({ name, action }))
   return {
     description:
-      'What a type makes of the members of a token that is valid otherwise. A receiver refuses the invalid ones: 400 or 404 from /api/inbox/sync; 200 from /api/inbox, and nothing is shown to anybody. APKG is not here: it does not travel.',
+      'What a type makes of the members of a token that is valid otherwise. A receiver refuses the invalid ones: 400 or 404 from /api/inbox/sync; 200 from /api/inbox, and nothing is shown to anybody. APKG, and what servers alone say (STAT, ANNC), are not here.',
     valid: listed(valid),
     invalid: listed(invalid),
   }

@@ -1,13 +1,14 @@
 import type { RefusalReason } from '@kith/protocol'
 import { brokenTokens } from './broken-action-tokens.ts'
-import { type Cast, castOf, issued, now, payloadOf, tenYears, textForLength } from './cast.ts'
-import { hashOf, publishedKey, type Signer, told } from './signing.ts'
+import { type Cast, castOf, issued, type Members, now, payloadOf, tenYears, textForLength } from './cast.ts'
+import { hashOf, partsOf, publishedKey, type Signer, told } from './signing.ts'
 
 const description = [
   'Action tokens (compact JWS, ES384), judged at the time `now` by a receiver that knows the issuers with exactly these keys.',
   'A valid token has the given payload; an invalid one is refused with the given error code and `details.reason` of the API: E-VALIDATION before',
   'or E-AUTH-UNAUTH by a look at the signature; E-UNAVAILABLE asks to come again. What the type of an action makes of a valid token is in ../actions.',
   'Where a token repeats itself it is given in `parts`, to be put together: texts, and `repeat` so many `times`.',
+  'So is the text of its `content`, in `textParts`: its payload has this text as `content.text`, and nothing else in `content`.',
 ].join(' ')
 
 /** `vectors/tokens/action-tokens.json`. */
@@ -16,7 +17,7 @@ export function actionTokenVectors(signer: Signer) {
   const valid = Object.entries(soundTokens(cast)).map(([name, { token, payload }]) => ({
     name,
     ...told(token),
-    payload: token.length > 10_000 ? { ...payload, content: undefined } : payload,
+    ...toldPayload(payload, token.length > 10_000),
   }))
   const invalid = Object.entries(brokenTokens(cast)).map(([name, { token, error = 'E-VALIDATION' }]) => ({
     name,
@@ -26,6 +27,14 @@ export function actionTokenVectors(signer: Signer) {
   }))
   const issuers = cast.issuers.map(({ idTag, type, keys }) => ({ idTag, type, keys: keys.map(publishedKey) }))
   return { description, now, issuers, valid, invalid }
+}
+
+/** A payload, without the text of its content where that is told in parts. */
+function toldPayload(payload: Members, isLong: boolean) {
+  if (!isLong) return { payload }
+  const { content, ...rest } = payload
+  const { text } = content as { readonly text: string }
+  return { payload: rest, textParts: partsOf(text) }
 }
 
 const usualReason: Readonly<Record<string, RefusalReason>> = {
