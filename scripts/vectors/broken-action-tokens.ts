@@ -260,6 +260,8 @@ function brokenAnnouncements({ alice, club, by, keyOf, signer }: Cast): BrokenTo
   const inner = by(club, 'inner announcement', {
     type: 'ANNC',
     subject: payloadOf(alice.idTag, 'x').actionId,
+    exp: now + 3600,
+    ...toClub,
   })
   const forgedInner = signer.token(keyOf(club), payloadOf(alice.idTag, 'announced forgery', toClub), {
     alg: 'ES384',

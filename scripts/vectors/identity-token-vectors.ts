@@ -56,9 +56,9 @@ const reasons: Readonly<Record<string, RefusalReason>> = {
   'of an issuer that cannot be found': 'unknown-issuer',
   'expired in this second': 'expired',
   'signed with a retired key after its end': 'revoked',
-  // They name the audience itself as their issuer.
-  'claims changed after signing': 'wrong-tenant',
+  'of the one that it is for': 'wrong-tenant',
   'another key’s signature': 'bad-signature',
+  'claims changed after signing': 'bad-signature',
   'an unknown kid': 'key-unavailable',
 }
 
@@ -111,6 +111,7 @@ const brokenClaims: Record<string, Claims> = {
   'of nobody': { iss: undefined },
   'of an issuer in capitals': { iss: 'Alice.example.com' },
   'of an issuer that cannot be found': { iss: 'nobody.example.net' },
+  'of the one that it is for': { iss: audience },
   'without jti': { jti: undefined },
   'a jti of 7 characters': { jti: 'seven77' },
   'a jti of 129 characters': { jti: 'j'.repeat(129) },
@@ -141,7 +142,7 @@ function brokenTokens(cast: Cast, signer: Signer, use: Use) {
     { name: 'an unknown kid', token: signer.token(vectorKey('20260131none'), claims) },
     {
       name: 'claims changed after signing',
-      token: `${head}.${encode({ ...claims, iss: 'bob.example.org' })}.${signature}`,
+      token: `${head}.${encode({ ...claims, jti: 'another-one' })}.${signature}`,
     },
     { name: 'typ missing', token: signer.token(key, claims, { alg: 'ES384', kid: key.kid }) },
     { name: 'jwk in the header', token: signer.token(key, claims, { ...header, jwk: {} }) },
