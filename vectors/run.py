@@ -37,8 +37,8 @@ def run_file(name: str, path: Path, known: Known) -> list[str]:
         return unknown
     verdicts = list(known.run(file))
     cases = sum(len(file[it]) for it in known.lists)
-    not_run = f" (not run: {known.not_run})" if known.not_run else ""
-    print(f"{name}: {cases} cases{not_run}")
+    note = f" ({known.note})" if known.note else ""
+    print(f"{name}: {cases} cases{note}")
     return [disagreement(name, it) for it in verdicts if not it.agrees]
 
 

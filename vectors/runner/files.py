@@ -243,7 +243,7 @@ class Known:
     run: Callable[[Members], Verdicts]
     lists: dict[str, tuple[str, ...]]
     beside: tuple[str, ...] = ()
-    not_run: str | None = None
+    note: str | None = None
 
 
 TOKEN = ("name", "token", "parts")
@@ -295,7 +295,11 @@ KNOWN: dict[str, Known] = {
             "invalid": ("name", "sort", "cursor"),
         },
     ),
-    "discovery/names.json": Known(discovery_names, {"cases": ("idTag", "names")}),
+    "discovery/names.json": Known(
+        discovery_names,
+        {"cases": ("idTag", "names")},
+        note="by a few lines of the Public Suffix List, which is not here",
+    ),
     "discovery/txt-records.json": Known(
         txt_records, {"cases": ("name", "records", "allowHttp", "expect")}
     ),
@@ -311,6 +315,6 @@ KNOWN: dict[str, Known] = {
         outcomes,
         {"outcomes": ("name", "tokens")},
         ("receiver",),
-        not_run="the outcomes themselves, which take a whole receiver; their tokens are judged",
+        note="not run: the outcomes themselves, which take a whole receiver; their tokens are judged",
     ),
 }
