@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Runs the vectors without Kith's code: python3 vectors/run.py [FOLDER]
 
 Needs the packages cryptography and idna. Prints a line for every file and one for every case whose
