@@ -8,7 +8,7 @@ const description = [
   'A valid token has the given payload; an invalid one is refused with the given error code and `details.reason` of the API: E-VALIDATION before',
   'or E-AUTH-UNAUTH by a look at the signature; E-UNAVAILABLE asks to come again. What the type of an action makes of a valid token is in ../actions.',
   'Where a token repeats itself it is given in `parts`, to be put together: texts, and `repeat` so many `times`.',
-  'So is the text of its `content`, in `textParts`: its payload has this text as `content.text`, and nothing else in `content`.',
+  'So is then its payload, whose JSON is in `payloadParts`.',
 ].join(' ')
 
 /** `vectors/tokens/action-tokens.json`. */
@@ -29,12 +29,8 @@ export function actionTokenVectors(signer: Signer) {
   return { description, now, issuers, valid, invalid }
 }
 
-/** A payload, without the text of its content where that is told in parts. */
 function toldPayload(payload: Members, isLong: boolean) {
-  if (!isLong) return { payload }
-  const { content, ...rest } = payload
-  const { text } = content as { readonly text: string }
-  return { payload: rest, textParts: partsOf(text) }
+  return isLong ? { payloadParts: partsOf(JSON.stringify(payload)) } : { payload }
 }
 
 const usualReason: Readonly<Record<string, RefusalReason>> = {

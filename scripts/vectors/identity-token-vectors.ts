@@ -119,7 +119,7 @@ const brokenClaims: Record<string, Claims> = {
   'without iat': { iat: undefined },
   'without exp': { exp: undefined },
   'issued 301 s ahead': { iat: now + 301, exp: now + 600 },
-  'expired in this second': { exp: now },
+  'expired in this second': { iat: now - 300, exp: now },
   'good for more than an hour': { exp: now + 3601 },
   'an end before its issue': { iat: now + 300, exp: now + 299 },
   'an end with a fraction': { exp: now + 0.5 },

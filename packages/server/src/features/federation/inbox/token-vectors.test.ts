@@ -18,15 +18,21 @@ interface Vectors {
     idTag: string
     keys: readonly { kid: string; publicKey: string; expiresAt?: number }[]
   }[]
-  readonly valid: readonly (Told & { payload: Record<string, unknown>; textParts?: Told['parts'] })[]
+  readonly valid: readonly (Told & { payload: Record<string, unknown> })[]
   readonly invalid: readonly (Told & { error: string; reason?: string })[]
 }
 
 const path = new URL('../../../../../../vectors/tokens/action-tokens.json', import.meta.url)
-const vectors: Vectors = JSON.parse(readFileSync(path, 'utf8'))
+const vectors = JSON.parse(readFileSync(path, 'utf8'), (_, value) =>
+  value?.payloadParts ? { ...value, payload: JSON.parse(joined(value.payloadParts)) } : value,
+) as Vectors
 
 function textOf({ token, parts = [] }: Told): string {
-  return token ?? parts.map((it) => (typeof it === 'string' ? it : it.repeat.repeat(it.times))).join('')
+  return token ?? joined(parts)
+}
+
+function joined(parts: NonNullable<Told['parts']>): string {
+  return parts.map((it) => (typeof it === 'string' ? it : it.repeat.repeat(it.times))).join('')
 }
 
 function keysOf(idTag: string): IssuerKeys {
@@ -68,10 +74,9 @@ async function judge(text: string) {
 }
 
 describe('action token vectors', () => {
-  test.each(vectors.valid)('accepts $name', async ({ textParts, ...vector }) => {
+  test.each(vectors.valid)('accepts $name', async (vector) => {
     const { payload, issuerTag } = await judge(textOf(vector))
-    const long = textParts ? { content: { text: textOf({ name: vector.name, parts: textParts }) } } : {}
-    expect(payload).toMatchObject({ ...vector.payload, ...long })
+    expect(payload).toMatchObject(vector.payload)
     expect(issuerTag).toBe(vector.payload.issuerTag)
   })
 
