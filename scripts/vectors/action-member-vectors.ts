@@ -112,6 +112,16 @@ const invalid: Record<string, Action> = {
   'INVT into nothing': { type: 'INVT', audienceTag: bob },
   'INVT into what is no identity': { type: 'INVT', audienceTag: bob, subject: aboutId },
   'INVT into an identity in capitals': { type: 'INVT', audienceTag: bob, subject: 'Club.example.org' },
+  'POST with an alternative text of 1501': {
+    type: 'POST',
+    content: { ...text, alt: { [fileId]: 'x'.repeat(1501) } },
+    attachments: [fileId],
+  },
+  'POST with an alternative text that is none': {
+    type: 'POST',
+    content: { ...text, alt: { [fileId]: 5 } },
+    attachments: [fileId],
+  },
   'x of 16 385 bytes': { type: 'POST', content: text, x: { a: 'x'.repeat(16_385 - 8) } },
   'a control character in flags': { type: 'POST', content: text, flags: 'a\u0007' },
 }
