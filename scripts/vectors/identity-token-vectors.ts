@@ -124,8 +124,10 @@ const brokenClaims: Record<string, Claims> = {
   'an end before its issue': { iat: now + 300, exp: now + 299 },
   'an end with a fraction': { exp: now + 0.5 },
   'an issue with a fraction': { iat: now - 0.5 },
-  'times in milliseconds': { iat: now * 1000, exp: now * 1000 + 300_000 },
-  'times as text': { iat: String(now), exp: String(now + 300) },
+  'an end in milliseconds': { exp: (now + 300) * 1000 },
+  'an issue in milliseconds': { iat: now * 1000 },
+  'an end as text': { exp: String(now + 300) },
+  'an issue as text': { iat: String(now) },
   'signed with a retired key after its end': { kid: '20250101WxYz' },
 }
 
