@@ -17,7 +17,7 @@ from .forms import (
     is_time,
     is_whole,
 )
-from .tokens import check_forms
+from .tokens import wrong_forms
 
 Members = dict[str, Any]
 Check = Callable[[Any], bool]
@@ -35,19 +35,19 @@ def is_count(value: Any) -> bool:
     return is_whole(value) and 0 <= value <= 1_000_000_000
 
 
-def is_tags(value: Any) -> bool:
-    return (
-        isinstance(value, list)
-        and len(value) <= 20
-        and all(is_text(tag, 1, 64) for tag in value)
+def texts(most: int, longest: int | None = None) -> Check:
+    """An object of texts."""
+    return lambda value: (
+        isinstance(value, dict)
+        and len(value) <= most
+        and all(isinstance(it, str) for it in value.values())
+        and (longest is None or all(len(it) <= longest for it in value.values()))
     )
 
 
-def is_texts(value: Any) -> bool:
-    return (
-        isinstance(value, dict)
-        and len(value) <= 50
-        and all(isinstance(it, str) for it in value.values())
+def items(most: int, is_item: Check) -> Check:
+    return lambda value: (
+        isinstance(value, list) and len(value) <= most and all(map(is_item, value))
     )
 
 
@@ -92,7 +92,8 @@ class Type:
     content_required: tuple[str, ...] = ()
 
 
-ALT = {"alt": is_texts}
+TAGS = items(20, text(1, 64))
+ALT = {"alt": texts(50, 1500)}
 MESSAGE = {"message": text(0, 500)}
 NO_PARTS = ("parentId", "attachments")
 POST_TEXTS = {
@@ -107,7 +108,7 @@ TYPES: dict[str, Type] = {
         ANY,
         required=("content",),
         refused=("parentId",),
-        content={**POST_TEXTS, "category": text(0, 64), "tags": is_tags, **ALT},
+        content={**POST_TEXTS, "category": text(0, 64), "tags": TAGS, **ALT},
     ),
     "CMNT": Type(
         NONE,
@@ -168,12 +169,35 @@ TYPES: dict[str, Type] = {
         subject=is_identity,
         content=MESSAGE,
     ),
+    "APKG": Type(
+        NONE,
+        ("content", "attachments"),
+        refused=("parentId",),
+        content={
+            "name": text(1, 100),
+            "version": text(1, 64),
+            "description": text(0, 1000),
+            "tags": TAGS,
+            "titles": texts(40),
+            "descriptions": texts(40),
+            "fileTypes": items(20, text(0, 127)),
+            "capabilities": items(3, one_of("crdt", "rtdb", "files:read")),
+        },
+        content_required=("name", "version"),
+    ),
     "STAT": Type(
         NONE,
         ("subject", "content"),
         refused=NO_PARTS,
         subject=is_action_id,
         content={it: is_count for it in ("reactions", "comments", "views", "shares")},
+    ),
+    "ANNC": Type(
+        ENDING,
+        ("subject",),
+        refused=NO_PARTS,
+        subject=is_action_id,
+        content={"hash": lambda it: isinstance(it, str)},
     ),
 }
 
@@ -188,7 +212,8 @@ def fits_type(action: Members) -> bool:
 
 
 def check_action(action: Members) -> None:
-    check_forms(action)
+    wrong = wrong_forms(action)
+    demand(not wrong, f"not as they have to be: {', '.join(wrong)}")
     demand(action.get("type") in TYPES, "an unknown type")
     rules = TYPES[action["type"]]
     ends = action.get("subType") == "DEL"
@@ -221,3 +246,5 @@ def check_content(action: Members, rules: Type) -> None:
     )
     if action["type"] == "SHRE":
         demand("subject" in action or "url" in content, "shares nothing")
+    if action["type"] == "APKG":
+        demand(len(action["attachments"]) == 1, "not one package")

@@ -1,12 +1,14 @@
 """What is done with each file of vectors: one function a file, which yields a verdict for every case."""
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from . import forms, tokens
-from .actions import fits_type
+from . import forms, outcomes, tokens
+from .actions import TYPES, fits_type
 from .discovery import comparable, names_to_ask, read_answer, read_records
+from .faults import action_faults, identity_token_faults
 from .forms import Malformed
 from .keys import vector_key
 
@@ -77,15 +79,28 @@ def action_tokens(file: Members) -> Verdicts:
         return verdict_of(check, told(case))
 
     for case in file["valid"]:
-        payload = case["payload"]
-        if "textParts" in case:
-            payload = {**payload, "content": {"text": joined(case["textParts"])}}
         got = judge(case)
-        yield Verdict(case["name"], payload, shown(got))
+        yield Verdict(case["name"], told_payload(case), shown(got))
+        if isinstance(got, dict) and got["type"] in TYPES:
+            yield Verdict(f"{case['name']}: by its type", True, fits_type(got))
     for case in file["invalid"]:
         got = judge(case)
         expected = (case["error"], case.get("reason"))
         yield Verdict(case["name"], expected, refusal_of(got))
+        yield one_fault(case, action_faults(told(case), now, issuers))
+
+
+def told_payload(case: Members) -> Members:
+    if "payload" in case:
+        payload: Members = case["payload"]
+    else:
+        payload = json.loads(joined(case["payloadParts"]))
+    return payload
+
+
+def one_fault(case: Members, faults: list[str]) -> Verdict:
+    """Whatever a case that is refused does not name is in order."""
+    return Verdict(f"{case['name']}: faults", faults[:1] or ["one"], faults)
 
 
 def refusal_of(got: Any) -> Any:
@@ -96,13 +111,17 @@ def shown(got: Any) -> Any:
     return refusal_of(got) if isinstance(got, tokens.Refused) else got
 
 
+# Wrong in every way but its signature.
+OF_ANOTHER_KIND = ("an action token",)
+
+
 def identity_tokens(use: str) -> Callable[[Members], Verdicts]:
     def run(file: Members) -> Verdicts:
         issuers = tokens.issuers_of(file["issuers"])
-        now, audience = file["now"], file["audience"]
+        host = tokens.Host(file["audience"], file["now"], issuers)
 
         def check(text: str) -> Members:
-            return tokens.judge_identity_token(text, use, now, audience, issuers)
+            return tokens.judge_identity_token(text, use, host)
 
         def judge(case: Members) -> Any:
             return verdict_of(check, told(case))
@@ -116,6 +135,9 @@ def identity_tokens(use: str) -> Callable[[Members], Verdicts]:
             got = judge(case)
             reason = got.reason if isinstance(got, tokens.Refused) else "valid"
             yield Verdict(case["name"], case["reason"], reason)
+            faults = identity_token_faults(told(case), use, host)
+            if case["name"] not in OF_ANOTHER_KIND:
+                yield one_fault(case, faults)
 
     return run
 
@@ -129,6 +151,8 @@ def id_tags(file: Members) -> Verdicts:
     for case in file["invalid"]:
         typed = case["input"]
         yield Verdict(case["name"], REFUSED, outcome(forms.identity_of, typed))
+        is_taken = forms.is_identity(typed)
+        yield Verdict(f"{case['name']}: in a token", False, is_taken)
 
 
 def action_ids(file: Members) -> Verdicts:
@@ -215,24 +239,39 @@ def members(file: Members) -> Verdicts:
             yield Verdict(case["name"], expected, fits_type(case["action"]))
 
 
-def outcomes(file: Members) -> Verdicts:
-    """Whether the tokens are valid and of the actions that they are said to be of, and no more."""
+def action_outcomes(file: Members) -> Verdicts:
     for case in file["outcomes"]:
-        for at, it in enumerate(case["tokens"], start=1):
-            got = verdict_of(own_judgement, it["token"])
+        judged = [verdict_of(own_judgement, it["token"]) for it in case["tokens"]]
+        if all(isinstance(it, dict) for it in judged):
+            yield from outcomes_of(case, judged)
+        for at, (it, got) in enumerate(zip(case["tokens"], judged), start=1):
             made = got.get("actionId") if isinstance(got, dict) else refusal_of(got)
             yield Verdict(f"{case['name']}: token {at}", it["actionId"], made)
+
+
+def outcomes_of(case: Members, payloads: list[Members]) -> Verdicts:
+    held = {it["actionId"]: it["token"] for it in case["tokens"]}
+    statuses = outcomes.statuses(payloads)
+    for at, (it, payload) in enumerate(zip(case["tokens"], payloads)):
+        name = f"{case['name']}: token {at + 1}"
+        if "status" in it:
+            yield Verdict(f"{name}: status", it["status"], statuses[at])
+        expected = it.get("mismatched", False)
+        got = outcomes.is_mismatched(payload, held)
+        yield Verdict(f"{name}: mismatched", expected, got)
 
 
 def own_judgement(text: str) -> Members:
     """A token at the time at which it was signed, with the key that every `kid` of the vectors has."""
     try:
         token = tokens.open_token(text, tokens.MOST_CHARACTERS)
-        tokens.check_members(token.payload)
+        tokens.check_header(token.header)
+        forms.demand(not tokens.wrong_members(token.payload), "members")
     except Malformed as error:
-        raise tokens.Refused("malformed") from error
-    key = tokens.Key(vector_key(token.kid), None, None)
-    issuers = {token.payload["issuerTag"]: {token.kid: key}}
+        raise tokens.Refused("malformed", str(error)) from error
+    kid = token.header["kid"]
+    key = tokens.Key(vector_key(kid), None, None)
+    issuers = {token.payload["issuerTag"]: {kid: key}}
     return tokens.judge_action(text, token.payload["iat"], issuers)
 
 
@@ -253,7 +292,7 @@ KNOWN: dict[str, Known] = {
     "tokens/action-tokens.json": Known(
         action_tokens,
         {
-            "valid": (*TOKEN, "payload", "textParts"),
+            "valid": (*TOKEN, "payload", "payloadParts"),
             "invalid": (*TOKEN, "error", "reason"),
         },
         ("now", "issuers"),
@@ -312,9 +351,9 @@ KNOWN: dict[str, Known] = {
         members, {"valid": ("name", "action"), "invalid": ("name", "action")}
     ),
     "actions/outcomes.json": Known(
-        outcomes,
+        action_outcomes,
         {"outcomes": ("name", "tokens")},
         ("receiver",),
-        note="not run: the outcomes themselves, which take a whole receiver; their tokens are judged",
+        note="not run: the orders in which a receiver may get them",
     ),
 }

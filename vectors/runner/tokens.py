@@ -37,8 +37,8 @@ MOST_OF_PROXY = 4096
 class Refused(Exception):
     """A token is refused, with a reason; without one it may come again."""
 
-    def __init__(self, reason: str | None) -> None:
-        super().__init__(reason or "come again")
+    def __init__(self, reason: str | None, what: str) -> None:
+        super().__init__(what)
         self.reason = reason
 
     @property
@@ -62,7 +62,7 @@ Issuers = dict[str, dict[str, Key]]
 @dataclass(frozen=True)
 class Token:
     signed: str
-    kid: str
+    header: Members
     payload: Members
     signature: bytes
 
@@ -82,31 +82,35 @@ def keys_of(listed: list[Members]) -> dict[str, Key]:
 
 
 def open_token(text: str, most: int) -> Token:
-    """The form and the header."""
+    """A token that can be read, whatever it says."""
     demand(len(text) <= most, "too long")
     parts = text.split(".")
     demand(len(parts) == 3 and all(parts), "not three parts")
     head, body, signature = map(decode64, parts)
     header, payload = parse_json(head), parse_json(body)
     demand(isinstance(header, dict) and isinstance(payload, dict), "no object")
+    return Token(f"{parts[0]}.{parts[1]}", header, payload, signature)
+
+
+def check_header(header: Members) -> None:
     demand(set(header) <= {"alg", "typ", "kid"}, "another member of the header")
-    demand(header.get("typ") == "JWT" and is_kid(header.get("kid")), "no typ or kid")
+    demand(header.get("typ") == "JWT", "no typ")
+    demand(is_kid(header.get("kid")), "no kid")
     if header.get("alg") != "ES384":
-        raise Refused("bad-signature")
-    return Token(f"{parts[0]}.{parts[1]}", header["kid"], payload, signature)
+        raise Refused("bad-signature", "another algorithm")
 
 
 def check_signature(token: Token, issuer: str, iat: int, issuers: Issuers) -> None:
     if issuer not in issuers:
-        raise Refused("unknown-issuer")
-    key = issuers[issuer].get(token.kid)
+        raise Refused("unknown-issuer", "an issuer that is not found")
+    key = issuers[issuer].get(token.header["kid"])
     if key is None:
-        raise Refused("key-unavailable")
+        raise Refused("key-unavailable", "a key that the issuer has not")
     is_retired = key.expires_at is not None and iat > key.expires_at
     if is_retired or (key.revoked_at is not None and iat >= key.revoked_at):
-        raise Refused("revoked")
+        raise Refused("revoked", "a key that had ended")
     if not is_signed(key.key, token.signed, token.signature):
-        raise Refused("bad-signature")
+        raise Refused("bad-signature", "not signed with this key")
 
 
 def judge_action(text: str, now: int, issuers: Issuers) -> Members:
@@ -115,7 +119,7 @@ def judge_action(text: str, now: int, issuers: Issuers) -> Members:
         token = check_action(text, now)
         announced = announced_in(token.payload, now)
     except Malformed as error:
-        raise Refused("malformed") from error
+        raise Refused("malformed", str(error)) from error
     for it in (token, announced):
         if it is not None:
             check_signature(it, it.payload["issuerTag"], it.payload["iat"], issuers)
@@ -124,11 +128,13 @@ def judge_action(text: str, now: int, issuers: Issuers) -> Members:
 
 def check_action(text: str, now: int) -> Token:
     token = open_token(text, MOST_CHARACTERS)
+    check_header(token.header)
     payload = token.payload
-    check_members(payload)
-    expected = action_id(payload["issuerTag"], payload["nonce"])
-    demand(payload["actionId"] == expected, "another action id")
-    check_times(payload, now)
+    wrong = wrong_members(payload)
+    demand(not wrong, f"not as they have to be: {', '.join(wrong)}")
+    check_id(payload)
+    for fault in time_faults(payload, now):
+        raise fault
     return token
 
 
@@ -188,30 +194,37 @@ FORMS: dict[str, Callable[[Any], bool]] = {
 }
 
 
-def check_forms(members: Members) -> None:
-    for name, value in members.items():
-        demand(name not in FORMS or FORMS[name](value), f"{name} has not its form")
+def wrong_forms(members: Members) -> list[str]:
+    return [it for it in members if it in FORMS and not FORMS[it](members[it])]
 
 
-def check_members(payload: Members) -> None:
-    for name in REQUIRED:
-        demand(name in payload, f"no {name}")
-    check_forms(payload)
+def wrong_members(payload: Members) -> list[str]:
+    """The members that are missing or have not their form."""
+    return [it for it in REQUIRED if it not in payload] + wrong_forms(payload)
 
 
-def check_times(payload: Members, now: int) -> None:
+def check_id(payload: Members) -> None:
+    expected = action_id(payload["issuerTag"], payload["nonce"])
+    demand(payload["actionId"] == expected, "another action id")
+
+
+def time_faults(payload: Members, now: int) -> list[Refused]:
+    """What is wrong with the times of an action; the first decides."""
     iat, exp, expires_at = payload["iat"], payload["exp"], payload.get("expiresAt")
-    if iat > now + AHEAD:
-        raise Refused(None)
     lifetime = LIFETIMES.get(payload["type"], TEN_YEARS)
-    if exp <= now or iat + lifetime < now:
-        raise Refused("expired")
-    demand(exp > iat, "ends before it was signed")
-    if expires_at is not None:
-        demand(exp == expires_at, "exp is not expiresAt")
+    spare = LEAP_DAYS if lifetime == TEN_YEARS else 0
+    if expires_at is None:
+        is_end_wrong, end_fault = exp > iat + lifetime + spare, "ends too late"
     else:
-        spare = LEAP_DAYS if lifetime == TEN_YEARS else 0
-        demand(exp <= iat + lifetime + spare, "ends too late")
+        is_end_wrong, end_fault = exp != expires_at, "exp is not expiresAt"
+    checks = (
+        (iat > now + AHEAD, None, "signed ahead of the clock"),
+        (exp <= now, "expired", "over"),
+        (iat + lifetime < now, "expired", "too old"),
+        (exp <= iat, "malformed", "over before it was signed"),
+        (is_end_wrong, "malformed", end_fault),
+    )
+    return [Refused(reason, what) for is_wrong, reason, what in checks if is_wrong]
 
 
 def announced_in(payload: Members, now: int) -> Token | None:
@@ -232,37 +245,74 @@ def announced_in(payload: Members, now: int) -> Token | None:
     return token
 
 
-def judge_identity_token(
-    text: str, use: str, now: int, audience: str, issuers: Issuers
-) -> Members:
+@dataclass(frozen=True)
+class Host:
+    """Where a proxy token or a logout token is shown."""
+
+    audience: str
+    now: int
+    issuers: Issuers
+
+
+def judge_identity_token(text: str, use: str, host: Host) -> Members:
     """The claims of a proxy token or a logout token that is valid."""
     try:
         token = open_token(text, MOST_OF_PROXY)
-        check_claims(token.payload, use, now)
+        check_header(token.header)
     except Malformed as error:
-        raise Refused("malformed") from error
-    issuer = token.payload["iss"]
-    if token.payload.get("aud") != audience or issuer == audience:
-        raise Refused("wrong-tenant")
-    check_signature(token, issuer, token.payload["iat"], issuers)
+        raise Refused("malformed", str(error)) from error
+    for fault in claim_faults(token.payload, use, host):
+        raise fault
+    check_signature(token, token.payload["iss"], token.payload["iat"], host.issuers)
     return token.payload
 
 
-def check_claims(claims: Members, use: str, now: int) -> None:
-    jti = claims.get("jti")
-    demand(claims.get("use") == use, "for another use")
-    demand(is_identity(claims.get("iss")), "of nobody")
-    is_name = isinstance(jti, str) and re.fullmatch(r"[A-Za-z0-9._~-]{8,128}", jti)
-    demand(bool(is_name), "no jti")
-    demand(is_time(claims.get("iat")) and is_time(claims.get("exp")), "no times")
-    iat, exp = claims["iat"], claims["exp"]
-    if exp <= now:
-        raise Refused("expired")
-    demand(iat < exp <= iat + 3600 and iat <= now + AHEAD, "times that cannot be")
+def claim_faults(claims: Members, use: str, host: Host) -> list[Refused]:
+    """What is wrong with the claims; the first decides."""
+    wrong = [it for it, is_form in CLAIMS.items() if not is_form(claims.get(it))]
+    if claims.get("use") != use:
+        wrong.append("use")
     if use == "logout":
-        demand("sid" not in claims or is_text(claims["sid"], 1, 64), "no sid")
-        before = claims["before"] if "before" in claims else iat
-        demand(is_time(before) and before <= now + AHEAD, "no before")
+        wrong += wrong_ends(claims, host.now)
+    faults = [Refused("malformed", f"{it} is not as it has to be") for it in wrong]
+    if "iat" not in wrong and "exp" not in wrong:
+        faults += claimed_time_faults(claims, host.now)
+    if claims.get("aud") != host.audience or claims.get("iss") == host.audience:
+        faults.append(Refused("wrong-tenant", "for another host"))
+    return faults
+
+
+def is_jti(value: Any) -> bool:
+    form = r"[A-Za-z0-9._~-]{8,128}"
+    return isinstance(value, str) and re.fullmatch(form, value) is not None
+
+
+CLAIMS: dict[str, Callable[[Any], bool]] = {
+    "iss": is_identity,
+    "jti": is_jti,
+    "iat": is_time,
+    "exp": is_time,
+}
+
+
+def wrong_ends(claims: Members, now: int) -> list[str]:
+    """The claims that say what a logout ends, if they have not their form."""
+    is_before = "before" not in claims or (
+        is_time(claims["before"]) and claims["before"] <= now + AHEAD
+    )
+    is_sid = "sid" not in claims or is_text(claims["sid"], 1, 64)
+    return [it for it, holds in (("sid", is_sid), ("before", is_before)) if not holds]
+
+
+def claimed_time_faults(claims: Members, now: int) -> list[Refused]:
+    iat, exp = claims["iat"], claims["exp"]
+    checks = (
+        (exp <= now, "expired", "over"),
+        (exp <= iat, "malformed", "over before it was made"),
+        (exp > iat + 3600, "malformed", "good for too long"),
+        (iat > now + AHEAD, "malformed", "made ahead of the clock"),
+    )
+    return [Refused(reason, what) for is_wrong, reason, what in checks if is_wrong]
 
 
 def ends(claims: Members) -> Members:
