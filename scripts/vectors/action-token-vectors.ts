@@ -86,6 +86,10 @@ function soundTokens(cast: Cast) {
       by(alice, 'issued 300 s ahead of the receiver’s clock', issued(now + 300)),
       by(alice, 'made long before it was issued', { createdAt: now - 86_400 }),
       by(alice, 'issued ten years ago, less a second', issued(now - tenYears + 1)),
+      by(alice, 'issued ten years and the leap days ago, less a second', {
+        ...issued(now - 3653 * 86_400 + 1),
+        ...ends(now + 3600),
+      }),
       by(alice, 'an end sooner than ten years', { exp: now + 1 }),
       by(alice, 'an end after ten years with leap days', { exp: now + 3653 * 86_400 }),
       by(alice, 'an expiry later than ten years', ends(now + 2 * tenYears)),

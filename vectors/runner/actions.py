@@ -1,5 +1,6 @@
 """The members of each type: docs/protocol/action-types.md."""
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -214,6 +215,9 @@ def fits_type(action: Members) -> bool:
 def check_action(action: Members) -> None:
     wrong = wrong_forms(action)
     demand(not wrong, f"not as they have to be: {', '.join(wrong)}")
+    plain = [action.get(name, "") for name in ("subType", "subject", "flags")]
+    demand(not any(map(has_control, plain)), "a control character")
+    demand(bytes_of(action.get("x", {})) <= 16_384, "too large an x")
     demand(action.get("type") in TYPES, "an unknown type")
     rules = TYPES[action["type"]]
     ends = action.get("subType") == "DEL"
@@ -227,6 +231,15 @@ def check_action(action: Members) -> None:
         demand(rules.subject(action["subject"]), "no subject of this type")
     if not ends:
         check_content(action, rules)
+
+
+def has_control(value: str) -> bool:
+    return re.search("[\x00-\x1f\x7f-\x9f]", value) is not None
+
+
+def bytes_of(value: Any) -> int:
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return len(text.encode())
 
 
 def check_presence(action: Members, rules: Type, ends: bool) -> None:
