@@ -87,12 +87,13 @@ def signature_faults(
     issuers: Issuers,
 ) -> list[str]:
     """A token of which more is wrong is signed too, with the key that its `kid` has in the vectors."""
-    kid, issuer = token.header.get("kid"), token.payload.get(name)
+    kid: Any = token.header.get("kid")
+    issuer: Any = token.payload.get(name)
+    iat: Any = token.payload.get("iat")
     if token.header.get("alg") != "ES384" or not is_kid(kid):
         return []
     if not is_signed(vector_key(kid), token.signed, token.signature):
         return ["not signed with this key"]
-    iat = token.payload.get("iat")
     if not forms[name](issuer) or not forms["iat"](iat):
         return []
     return fault_in(lambda: check_signature(token, issuer, iat, issuers))

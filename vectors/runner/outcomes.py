@@ -39,8 +39,7 @@ def status(action: Members, beside: list[Members]) -> str | None:
 
 def is_mere_deletion(action: Members) -> bool:
     return (
-        action.get("subType") == "DEL"
-        and TYPES[action["type"]].sub_types is not ENDING
+        action.get("subType") == "DEL" and TYPES[action["type"]].sub_types is not ENDING
     )
 
 

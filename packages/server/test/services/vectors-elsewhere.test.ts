@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -19,8 +19,14 @@ else
       return { status, output: stdout + stderr }
     }
 
-    test('agree with what the pages say', () => {
-      expect(run(vectors)).toMatchObject({ status: 0 })
+    test('agree with what the pages say, all of them', async () => {
+      const { status, output } = run(vectors)
+      expect({ status, output }).toMatchObject({ status: 0 })
+      const lines = [...output.matchAll(/^(.+\.json): (\d+) cases/gm)]
+      const ran = new Map(lines.map(([, file, cases]) => [file, Number(cases)]))
+      const files = (await readdir(vectors, { recursive: true })).filter((it) => it.endsWith('.json'))
+      expect([...ran.keys()].sort()).toEqual(files.sort())
+      expect(Math.min(...ran.values())).toBeGreaterThan(0)
     })
 
     test('disagree where a signature is another, and where a file is not known', async () => {
