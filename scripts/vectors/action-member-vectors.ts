@@ -64,7 +64,6 @@ const valid: Record<string, Action> = {
 const invalid: Record<string, Action> = {
   'a long name of a type': { type: 'COMMENT', content: text },
   'a type in lower case': { type: 'post', content: text },
-  'a type that only servers make': { type: 'STAT', subject: aboutId, content: { views: 1 } },
   'POST without content': { type: 'POST' },
   'POST with a parent': { type: 'POST', content: text, parentId: aboutId },
   'POST that ends': { type: 'POST', subType: 'DEL', content: text },
@@ -113,6 +112,16 @@ const invalid: Record<string, Action> = {
   'INVT into nothing': { type: 'INVT', audienceTag: bob },
   'INVT into what is no identity': { type: 'INVT', audienceTag: bob, subject: aboutId },
   'INVT into an identity in capitals': { type: 'INVT', audienceTag: bob, subject: 'Club.example.org' },
+  'POST with an alternative text of 1501': {
+    type: 'POST',
+    content: { ...text, alt: { [fileId]: 'x'.repeat(1501) } },
+    attachments: [fileId],
+  },
+  'POST with an alternative text that is none': {
+    type: 'POST',
+    content: { ...text, alt: { [fileId]: 5 } },
+    attachments: [fileId],
+  },
   'x of 16 385 bytes': { type: 'POST', content: text, x: { a: 'x'.repeat(16_385 - 8) } },
   'a control character in flags': { type: 'POST', content: text, flags: 'a\u0007' },
 }
@@ -123,7 +132,7 @@ export function actionMemberVectors() {
     Object.entries(actions).map(([name, action]) => ({ name, action }))
   return {
     description:
-      'What a type makes of the members of a token that is valid otherwise. A receiver refuses the invalid ones: 400 or 404 from /api/inbox/sync; 200 from /api/inbox, and nothing is shown to anybody. APKG is not here: it does not travel.',
+      'What a type makes of the members of a token that is valid otherwise. A receiver refuses the invalid ones: 400 or 404 from /api/inbox/sync; 200 from /api/inbox, and nothing is shown to anybody. APKG, and what servers alone say (STAT, ANNC), are not here.',
     valid: listed(valid),
     invalid: listed(invalid),
   }

@@ -1,13 +1,14 @@
 import type { RefusalReason } from '@kith/protocol'
 import { brokenTokens } from './broken-action-tokens.ts'
-import { type Cast, castOf, issued, now, payloadOf, tenYears, textForLength } from './cast.ts'
-import { hashOf, publishedKey, type Signer, told } from './signing.ts'
+import { type Cast, castOf, issued, type Members, now, payloadOf, tenYears, textForLength } from './cast.ts'
+import { hashOf, partsOf, publishedKey, type Signer, told } from './signing.ts'
 
 const description = [
   'Action tokens (compact JWS, ES384), judged at the time `now` by a receiver that knows the issuers with exactly these keys.',
   'A valid token has the given payload; an invalid one is refused with the given error code and `details.reason` of the API: E-VALIDATION before',
   'or E-AUTH-UNAUTH by a look at the signature; E-UNAVAILABLE asks to come again. What the type of an action makes of a valid token is in ../actions.',
   'Where a token repeats itself it is given in `parts`, to be put together: texts, and `repeat` so many `times`.',
+  'So is then its payload, whose JSON is in `payloadParts`.',
 ].join(' ')
 
 /** `vectors/tokens/action-tokens.json`. */
@@ -16,7 +17,7 @@ export function actionTokenVectors(signer: Signer) {
   const valid = Object.entries(soundTokens(cast)).map(([name, { token, payload }]) => ({
     name,
     ...told(token),
-    payload: token.length > 10_000 ? { ...payload, content: undefined } : payload,
+    ...toldPayload(payload, token.length > 10_000),
   }))
   const invalid = Object.entries(brokenTokens(cast)).map(([name, { token, error = 'E-VALIDATION' }]) => ({
     name,
@@ -26,6 +27,10 @@ export function actionTokenVectors(signer: Signer) {
   }))
   const issuers = cast.issuers.map(({ idTag, type, keys }) => ({ idTag, type, keys: keys.map(publishedKey) }))
   return { description, now, issuers, valid, invalid }
+}
+
+function toldPayload(payload: Members, isLong: boolean) {
+  return isLong ? { payloadParts: partsOf(JSON.stringify(payload)) } : { payload }
 }
 
 const usualReason: Readonly<Record<string, RefusalReason>> = {
@@ -81,6 +86,10 @@ function soundTokens(cast: Cast) {
       by(alice, 'issued 300 s ahead of the receiver’s clock', issued(now + 300)),
       by(alice, 'made long before it was issued', { createdAt: now - 86_400 }),
       by(alice, 'issued ten years ago, less a second', issued(now - tenYears + 1)),
+      by(alice, 'issued ten years and the leap days ago, less a second', {
+        ...issued(now - 3653 * 86_400 + 1),
+        ...ends(now + 3600),
+      }),
       by(alice, 'an end sooner than ten years', { exp: now + 1 }),
       by(alice, 'an end after ten years with leap days', { exp: now + 3653 * 86_400 }),
       by(alice, 'an expiry later than ten years', ends(now + 2 * tenYears)),

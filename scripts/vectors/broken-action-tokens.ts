@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { type Cast, issued, type Members, now, payloadOf, tenYears, textForLength } from './cast.ts'
-import { actionIdOf, encode, vectorKey } from './signing.ts'
+import { actionIdOf, encode, nonceOf, vectorKey } from './signing.ts'
 
 interface BrokenToken {
   readonly token: string
@@ -20,15 +20,16 @@ export function brokenTokens(cast: Cast): BrokenTokens {
   }
 }
 
-function brokenForms({ alice, by }: Cast): BrokenTokens {
+function brokenForms({ alice, by, keyOf, signer }: Cast): BrokenTokens {
   const { token } = by(alice, 'a public post')
+  const unpadded = encode(payloadOf(alice.idTag, 'padded', { flags: 'ab' }))
   const [header = '', payload = '', signature = ''] = token.split('.')
   return {
     empty: { token: '' },
     'two parts': { token: `${header}.${payload}` },
     'four parts': { token: `${token}.${signature}` },
     'an empty signature': { token: `${header}.${payload}.` },
-    'padding in base64url': { token: `${header}.${payload}=.${signature}` },
+    'padding in base64url': { token: signer.token(keyOf(alice), padded(unpadded)) },
     'white space around it': { token: ` ${token}` },
     'a plus sign in the signature': { token: `${header}.${payload}.+${signature.slice(1)}` },
     'longer than a token may be': by(
@@ -39,6 +40,11 @@ function brokenForms({ alice, by }: Cast): BrokenTokens {
   }
 }
 
+function padded(text: string): string {
+  if (text.length % 4 !== 3) throw new Error('this text has another padding')
+  return `${text}=`
+}
+
 function brokenHeaders({ alice, by, keyOf, signer }: Cast): BrokenTokens {
   const { payload } = by(alice, 'a public post')
   const key = keyOf(alice)
@@ -46,7 +52,9 @@ function brokenHeaders({ alice, by, keyOf, signer }: Cast): BrokenTokens {
   const headed = (header: unknown) => ({ token: signer.token(key, payload, header) })
   return {
     'header is no JSON': headed(Buffer.from('{').toString('base64url')),
-    'header in another spelling of base64url': headed(respelled(encode({ ...good, kid: '20260131aB3' }))),
+    'header in another spelling of base64url': headed(
+      respelled(Buffer.from(`${JSON.stringify(good)} `).toString('base64url')),
+    ),
     'typ missing': headed({ alg: 'ES384', kid: key.kid }),
     'typ in lower case': headed({ ...good, typ: 'jwt' }),
     'no kid': headed({ alg: 'ES384', typ: 'JWT' }),
@@ -87,17 +95,22 @@ function forged({ alice, by, keyOf, signer }: Cast): BrokenTokens {
       token: `${input(members)}.${Buffer.alloc(length).toString('base64url')}`,
       error,
     }) as const
+  const signedUnder = (alg: unknown) =>
+    ({ token: signer.token(key, payload, header({ alg })), error }) as const
   const [head, , signature] = token.split('.')
   return {
-    'alg none, no signature': { token: `${encode({ alg: 'none', typ: 'JWT' })}.${encode(payload)}.` },
-    'alg none, with a signature': zeros({ alg: 'none' }),
-    'alg in odd case': zeros({ alg: 'es384' }),
-    'alg missing': zeros({ alg: undefined }),
+    'alg none, no signature': { token: `${input({ alg: 'none' })}.` },
+    'alg none, with a signature': signedUnder('none'),
+    'alg in odd case': signedUnder('es384'),
+    'alg missing': signedUnder(undefined),
     'HS256 with the public key as secret': hmac('HS256'),
     'HS384 with the public key as secret, padded to 96 bytes': hmac('HS384'),
     'ES256, 64 bytes': zeros({ alg: 'ES256' }, 64),
     'signature of 64 bytes under ES384': zeros({}, 64),
-    'signature of 97 bytes': zeros({}, 97),
+    'signature of 97 bytes': {
+      token: `${head}.${encode(payload)}.${signature}AA`,
+      error,
+    },
     'signature of zeros': zeros({}),
     'unknown kid': { token: signer.token(vectorKey('20260131none'), payload), error },
     'another key’s signature': {
@@ -166,8 +179,13 @@ function errorOf({ iat }: Members): Pick<BrokenToken, 'error'> {
 
 const pastOf = (iat: number, expiresAt: number) => ({ createdAt: iat, iat, exp: expiresAt, expiresAt })
 
+/** An action whose id follows from whatever is said to be its issuer. */
+const spare = nonceOf('of an issuer that is none')
+
 function brokenMembers(idTag: string): Record<string, Members> {
   const nonce = (given: string) => ({ nonce: given, actionId: actionIdOf(idTag, given) })
+  const issuer = (given: string) => ({ issuerTag: given, nonce: spare, actionId: actionIdOf(given, spare) })
+  const ends = (expiresAt: number) => ({ expiresAt, exp: expiresAt })
   const day = 86_400
   return {
     'actionId of other nonce': { actionId: actionIdOf(idTag, 'another nonce') },
@@ -180,10 +198,10 @@ function brokenMembers(idTag: string): Record<string, Members> {
     'a nonce of 23 characters': nonce('A'.repeat(23)),
     'a nonce with padding': nonce('A'.repeat(20).concat('==')),
     'a nonce in another spelling of base64url': nonce('A'.repeat(21).concat('B')),
-    'issuerTag in capitals': { issuerTag: 'Alice.example.com' },
-    'issuerTag with a dot at its end': { issuerTag: 'alice.example.com.' },
-    'issuerTag in U-labels': { issuerTag: 'älice.example.com' },
-    'issuerTag is an address': { issuerTag: '192.0.2.1' },
+    'issuerTag in capitals': issuer('Alice.example.com'),
+    'issuerTag with a dot at its end': issuer('alice.example.com.'),
+    'issuerTag in U-labels': issuer('älice.example.com'),
+    'issuerTag is an address': issuer('192.0.2.1'),
     'no issuerTag': { issuerTag: undefined },
     'no type': { type: undefined },
     'an empty type': { type: '' },
@@ -195,13 +213,13 @@ function brokenMembers(idTag: string): Record<string, Members> {
     'x is no object': { x: 1 },
     'visibility is no code': { visibility: 'X' },
     'visibility null, which is said by leaving it out': { visibility: null },
-    'parentId of 301 characters': { parentId: 'p'.repeat(301) },
+    'parentId of 301 characters': { type: 'CMNT', parentId: `a1~${'A'.repeat(298)}` },
     'subject of 301 characters': { type: 'SHRE', subject: 's'.repeat(301) },
     'subject is no text': { subject: 1 },
-    'subjectHash of 42 characters': { type: 'SHRE', subject: 's', subjectHash: 'h'.repeat(42) },
-    'parentHash is null': { parentHash: null },
+    'subjectHash of 42 characters': { type: 'SHRE', subject: 's', subjectHash: 'A'.repeat(42) },
+    'parentHash is null': { type: 'CMNT', parentId: actionIdOf(idTag, 'x'), parentHash: null },
     '51 attachments': { attachments: Array.from({ length: 51 }, () => `b1~${'A'.repeat(43)}`) },
-    'an attachment of 65 characters': { attachments: ['b'.repeat(65)] },
+    'an attachment of 65 characters': { attachments: [`b1~${'A'.repeat(62)}`] },
     '101 members of the audience': { audience: Array.from({ length: 101 }, (_, at) => `n${at}.example.net`) },
     'audience is no list': { audience: 'bob.example.org' },
     'no iat': { iat: undefined },
@@ -218,19 +236,19 @@ function brokenMembers(idTag: string): Record<string, Members> {
     'createdAt with a fraction': { createdAt: now + 0.5 },
     'exp in milliseconds': { exp: now * 1000 },
     'exp with a fraction': { exp: now + 0.5 },
-    'exp in this second': { exp: now },
+    'exp in this second': { ...issued(now - 60), exp: now },
     'exp before iat, both ahead': { iat: now + 300, exp: now + 299 },
     'exp at iat, ahead': { iat: now + 300, exp: now + 300 },
     'exp more than ten years and the leap days after iat': { exp: now + 3653 * day + 1 },
     'expiresAt without the same exp': { expiresAt: now + day },
     'expiresAt after exp': { expiresAt: now + 2 * tenYears },
-    'expiresAt in milliseconds': { expiresAt: now * 1000, exp: now * 1000 },
+    'expiresAt in milliseconds': ends(now * 1000),
     'expiresAt as text': { expiresAt: String(now + day), exp: now + day },
-    'expiresAt with a fraction': { expiresAt: now + 0.5, exp: now + 0.5 },
-    'expiresAt is negative': { expiresAt: -1 },
-    'expiresAt is 2^53': { expiresAt: 2 ** 53 },
-    'expiresAt is 2^63': { expiresAt: 2 ** 63 },
-    'expiresAt is 1e30': { expiresAt: 1e30 },
+    'expiresAt with a fraction': ends(now + 0.5),
+    'expiresAt is negative': ends(-1),
+    'expiresAt is 2^53': ends(2 ** 53),
+    'expiresAt is 2^63': ends(2 ** 63),
+    'expiresAt is 1e30': ends(1e30),
     'counts that are good for more than seven days': stat({ exp: now + 7 * day + 1 }),
     'counts of eight days ago': stat({ iat: now - 8 * day, exp: now + day, expiresAt: now + day }),
   }
@@ -260,6 +278,8 @@ function brokenAnnouncements({ alice, club, by, keyOf, signer }: Cast): BrokenTo
   const inner = by(club, 'inner announcement', {
     type: 'ANNC',
     subject: payloadOf(alice.idTag, 'x').actionId,
+    exp: now + 3600,
+    ...toClub,
   })
   const forgedInner = signer.token(keyOf(club), payloadOf(alice.idTag, 'announced forgery', toClub), {
     alg: 'ES384',

@@ -77,13 +77,13 @@ export function issued(iat: number) {
   return { createdAt: iat, iat, exp: iat + tenYears }
 }
 
-/** The content that makes a token of this length, or the next one that is possible. */
+/** A content of this type that makes a token of this length, or the next one that is possible. */
 export function textForLength({ idTag, keys }: Issuer, name: string, length: number): Members {
   const header = { alg: 'ES384', typ: 'JWT', kid: keys[0]?.kid }
   const around = encode(header).length + 2 + 128
   const start = Math.floor(((length - around) * 3) / 4) - 1_000
   for (let size = start; ; size += 1) {
-    const content = { text: 'x'.repeat(size) }
+    const content = { text: 'Hello', more: 'x'.repeat(size) }
     if (around + encode(payloadOf(idTag, name, { content })).length >= length) return { content }
   }
 }

@@ -56,9 +56,9 @@ const reasons: Readonly<Record<string, RefusalReason>> = {
   'of an issuer that cannot be found': 'unknown-issuer',
   'expired in this second': 'expired',
   'signed with a retired key after its end': 'revoked',
-  // They name the audience itself as their issuer.
-  'claims changed after signing': 'wrong-tenant',
+  'of the one that it is for': 'wrong-tenant',
   'another key’s signature': 'bad-signature',
+  'claims changed after signing': 'bad-signature',
   'an unknown kid': 'key-unavailable',
 }
 
@@ -111,6 +111,7 @@ const brokenClaims: Record<string, Claims> = {
   'of nobody': { iss: undefined },
   'of an issuer in capitals': { iss: 'Alice.example.com' },
   'of an issuer that cannot be found': { iss: 'nobody.example.net' },
+  'of the one that it is for': { iss: audience },
   'without jti': { jti: undefined },
   'a jti of 7 characters': { jti: 'seven77' },
   'a jti of 129 characters': { jti: 'j'.repeat(129) },
@@ -118,13 +119,15 @@ const brokenClaims: Record<string, Claims> = {
   'without iat': { iat: undefined },
   'without exp': { exp: undefined },
   'issued 301 s ahead': { iat: now + 301, exp: now + 600 },
-  'expired in this second': { exp: now },
+  'expired in this second': { iat: now - 300, exp: now },
   'good for more than an hour': { exp: now + 3601 },
   'an end before its issue': { iat: now + 300, exp: now + 299 },
   'an end with a fraction': { exp: now + 0.5 },
   'an issue with a fraction': { iat: now - 0.5 },
-  'times in milliseconds': { iat: now * 1000, exp: now * 1000 + 300_000 },
-  'times as text': { iat: String(now), exp: String(now + 300) },
+  'an end in milliseconds': { exp: (now + 300) * 1000 },
+  'an issue in milliseconds': { iat: now * 1000 },
+  'an end as text': { exp: String(now + 300) },
+  'an issue as text': { iat: String(now) },
   'signed with a retired key after its end': { kid: '20250101WxYz' },
 }
 
@@ -141,7 +144,7 @@ function brokenTokens(cast: Cast, signer: Signer, use: Use) {
     { name: 'an unknown kid', token: signer.token(vectorKey('20260131none'), claims) },
     {
       name: 'claims changed after signing',
-      token: `${head}.${encode({ ...claims, iss: 'bob.example.org' })}.${signature}`,
+      token: `${head}.${encode({ ...claims, jti: 'another-one' })}.${signature}`,
     },
     { name: 'typ missing', token: signer.token(key, claims, { alg: 'ES384', kid: key.kid }) },
     { name: 'jwk in the header', token: signer.token(key, claims, { ...header, jwk: {} }) },

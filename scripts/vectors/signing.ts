@@ -113,13 +113,18 @@ const repeating = /(.{4})\1{99,}/gs
 
 /** The members that say a token: `token`, or `parts` where that is much shorter. */
 export function told(token: string): { token: string } | { parts: Parts } {
+  const parts = partsOf(token)
+  return parts.length === 1 ? { token } : { parts }
+}
+
+export function partsOf(text: string): Parts {
   const parts: Parts[number][] = []
   let from = 0
-  for (const { 0: run, 1: repeat = '', index } of token.matchAll(repeating)) {
-    parts.push(token.slice(from, index), { repeat, times: run.length / repeat.length })
+  for (const { 0: run, 1: repeat = '', index } of text.matchAll(repeating)) {
+    parts.push(text.slice(from, index), { repeat, times: run.length / repeat.length })
     from = index + run.length
   }
-  return parts.length === 0 ? { token } : { parts: [...parts, token.slice(from)] }
+  return [...parts, text.slice(from)]
 }
 
 /** The text that `told` tells. */

@@ -23,10 +23,16 @@ interface Vectors {
 }
 
 const path = new URL('../../../../../../vectors/tokens/action-tokens.json', import.meta.url)
-const vectors: Vectors = JSON.parse(readFileSync(path, 'utf8'))
+const vectors = JSON.parse(readFileSync(path, 'utf8'), (_, value) =>
+  value?.payloadParts ? { ...value, payload: JSON.parse(joined(value.payloadParts)) } : value,
+) as Vectors
 
 function textOf({ token, parts = [] }: Told): string {
-  return token ?? parts.map((it) => (typeof it === 'string' ? it : it.repeat.repeat(it.times))).join('')
+  return token ?? joined(parts)
+}
+
+function joined(parts: NonNullable<Told['parts']>): string {
+  return parts.map((it) => (typeof it === 'string' ? it : it.repeat.repeat(it.times))).join('')
 }
 
 function keysOf(idTag: string): IssuerKeys {

@@ -1,0 +1,1 @@
+"""The rules of docs/protocol as far as vectors try them, without any code of Kith."""
