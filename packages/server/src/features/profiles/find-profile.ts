@@ -109,17 +109,22 @@ async function fetchProfile(
   return { kind: 'found', profile }
 }
 
-interface ProfileAnswer {
+interface FoundAnswer {
   readonly profile: RemoteProfile
   readonly etag: string | undefined
 }
 
-/** `unchanged`: as it is remembered. `none`: the server says nothing that can be read. */
+/** `unchanged`: as it is remembered. `absent`: the server has no such endpoint, or no profile of the identity.
+ * `none`: the server says nothing that can be read. */
+type ProfileAnswer = FoundAnswer | 'unchanged' | 'absent' | 'none'
+
+const absentStatuses = [404, 405, 410, 501]
+
 async function ask(
   deps: FindProfileDeps,
   { idTag, serverUrl }: PublishedIdentity,
   etag: string | undefined,
-): Promise<ProfileAnswer | 'unchanged' | 'none'> {
+): Promise<ProfileAnswer> {
   try {
     const answer = await deps.egress.request({
       method: 'GET',
@@ -128,16 +133,23 @@ async function ask(
       maxBytes: maxAnswerBytes,
     })
     if (answer.status === 304) return 'unchanged'
+    if (absentStatuses.includes(answer.status)) return 'absent'
     if (answer.status !== 200) return 'none'
     const profile = parseRemoteProfile(Buffer.from(answer.body).toString('utf8'), idTag)
-    return profile ? { profile, etag: answer.headers.etag?.slice(0, 200) } : 'none'
+    return profile ? { profile, etag: tagOf(answer.headers) } : 'none'
   } catch (error) {
     if (error instanceof EgressError) return 'none'
     throw error
   }
 }
 
-/** What the profile says, over what the identity's document says, over what was known. */
+/** The entity tag to ask with again. */
+function tagOf({ etag = '' }: { readonly etag?: string }): string | undefined {
+  return etag !== '' && etag.length <= 200 ? etag : undefined
+}
+
+/** What the profile says, over what the identity's document says. Where the server has no profile (any more), what the
+ * document does not say stays as it was known, but for the picture: a document without one has none. */
 function merge({
   identity,
   stored,
@@ -146,18 +158,19 @@ function merge({
 }: {
   readonly identity: PublishedIdentity
   readonly stored: StoredProfile | undefined
-  readonly answer: ProfileAnswer | 'unchanged' | 'none'
+  readonly answer: ProfileAnswer
   readonly now: number
 }): StoredProfile {
   if (stored && answer === 'unchanged') return { ...stored, refreshedAt: now }
+  const known = answer === 'absent' ? stored : undefined
   const said = typeof answer === 'object' ? answer.profile : {}
   return {
     idTag: identity.idTag,
-    name: said.name ?? identity.name ?? identity.idTag,
-    type: said.type ?? identity.type ?? 'person',
+    name: said.name ?? identity.name ?? known?.name ?? identity.idTag,
+    type: said.type ?? identity.type ?? known?.type ?? 'person',
     profilePic: said.profilePic ?? identity.profilePic,
-    coverPic: said.coverPic,
-    x: said.x,
+    coverPic: said.coverPic ?? known?.coverPic,
+    x: said.x ?? known?.x,
     createdAt: said.createdAt ?? stored?.createdAt ?? now,
     updatedAt: now,
     refreshedAt: now,

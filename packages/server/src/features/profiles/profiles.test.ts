@@ -261,6 +261,43 @@ eachDialect('profiles', (open) => {
       expect(await call(getProfile, { params: { idTag: bob } })).toEqual(before)
     })
 
+    test.each([404, 405, 410, 501])(
+      'is what the document says, for a day, where its server answers %i',
+      async (status) => {
+        const { call, world, clock, deps, jobs, requests } = await start()
+        world.answer.body = JSON.stringify({ data: { idTag: bob, type: 'community', x: { bio: 'Hi' } } })
+        await call(getProfile, { params: { idTag: bob } })
+        clock.advance(dayMs)
+        world.answer = { status, headers: {}, body: '' }
+        await refreshProfile(deps, bob)
+        expect(await call(getProfile, { params: { idTag: bob } })).toMatchObject({
+          name: 'Bob of the document',
+          type: 'community',
+          x: { bio: 'Hi' },
+        })
+        expect([requests.length, jobs]).toEqual([2, []])
+        clock.advance(dayMs)
+        await call(getProfile, { params: { idTag: bob } })
+        expect(jobs).toEqual(['profiles.refresh'])
+      },
+    )
+
+    test.each([
+      ['', undefined],
+      [`"${'e'.repeat(198)}"`, `"${'e'.repeat(198)}"`],
+      [`"${'e'.repeat(199)}"`, undefined],
+    ])(
+      'is asked for again with the entity tag that it had, of at most 200 characters',
+      async (etag, sent) => {
+        const { call, world, clock, deps, requests } = await start()
+        world.answer = { status: 200, headers: { etag }, body: JSON.stringify({ data: { idTag: bob } }) }
+        await call(getProfile, { params: { idTag: bob } })
+        clock.advance(dayMs)
+        await refreshProfile(deps, bob)
+        expect(requests[1]?.headers?.['if-none-match']).toBe(sent)
+      },
+    )
+
     test('is 404 for an unknown identity and 503 for an unreachable server', async () => {
       const { call, world } = await start()
       world.resolved = 'unknown'

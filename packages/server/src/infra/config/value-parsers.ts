@@ -120,7 +120,7 @@ function identityHost(text: string): readonly [IdTag, string] | Problem {
   const at = text.indexOf('=')
   const name = parseIdTag(text.slice(0, Math.max(at, 0)).trim())
   const url = httpUrl(text.slice(at + 1).trim())
-  if (!name || url instanceof Problem || url.pathname !== '/' || url.search !== '')
+  if (!name || url instanceof Problem || url.href !== `${url.origin}/`)
     return new Problem(
       'must be a list of idTag=serverUrl pairs, like alice.example=https://other.example,bob.localhost=http://bob.localhost:8081',
     )
