@@ -6,6 +6,7 @@ import {
   maxTimestamp,
   type StrangerRule,
   type StrangerSetting,
+  type SubjectKind,
   serverActionTypes,
 } from '../../packages/protocol/src/index.ts'
 import type { Page } from './page.ts'
@@ -25,7 +26,7 @@ meet its type; so does the API, with 400.
 - **Sub-types**: what \`subType\` may be. Deleting an action is possible for every type and is no sub-type of it.
 - **One of a kind**: a newer action of the issuer with the same values of these members takes the place of the older one.
 - **Names its target by** is the member for the hash of the token that it says something about ([actions.md](actions.md#what-an-action-is-about)).
-- **Free words as subject**: its subject may be any words, which go with its end ([action-life.md](action-life.md#what-goes)).
+- **Subject**: what a \`subject\` is where there is one; another is refused. Words may be an id as well; they go with the end of the action ([action-life.md](action-life.md#what-goes)).
 - **Arrives as** is the status at a receiver: A is active, C awaits the receiver's answer.
 - **From strangers**: what a receiver does with one from an identity that it neither follows nor is connected with; a community with one from
   who is no contributor. *Addressed* is what names the receiver as \`audienceTag\` or in \`audience\`; what only names it, as its subject for
@@ -96,7 +97,15 @@ function membersOf(type: ActionType): Record<string, string | undefined> {
     Required: listed([...requires.map(code), ...oneOf]),
     'Not allowed': listed(forbids.map(code)),
     'Sub-types': subTypesOf(type),
+    Subject: forbids.includes('subject') ? undefined : subjects[type.subject],
   }
+}
+
+const subjects: Record<SubjectKind, string> = {
+  action: 'the id of an action',
+  file: 'the id of a file',
+  identity: 'an identity in canonical form',
+  words: 'any words, which go with its end',
 }
 
 const hashMembers = { subject: 'subjectHash', parentId: 'parentHash' }
@@ -104,14 +113,12 @@ const hashMembers = { subject: 'subjectHash', parentId: 'parentHash' }
 function waysOf({
   uniqueBy,
   endorses,
-  hasFreeSubject,
   defaultVisibility,
   ...way
 }: ActionType): Record<string, string | undefined> {
   return {
     'One of a kind': uniqueBy && `per ${listed(uniqueBy.map(code))}`,
     'Names its target by': endorses && code(hashMembers[endorses]),
-    'Free words as subject': hasFreeSubject && 'yes',
     Receivers: receivers[way.receivers],
     'From strangers': fromStrangers(way.fromStrangers),
     'Arrives as': way.receivers === 'nobody' ? undefined : way.arrivesAs,
@@ -146,6 +153,7 @@ interface JsonSchema {
   readonly maxLength?: number
   readonly maxItems?: number
   readonly maxProperties?: number
+  readonly patternProperties?: Readonly<Record<string, JsonSchema>>
   readonly minimum?: number
   readonly maximum?: number
   readonly description?: string
@@ -169,7 +177,11 @@ function shown(schema: JsonSchema): string {
   const { minLength = 0, maxLength, description } = schema
   const meaning = description === undefined ? '' : `: ${description}`
   if (schema.items) return `at most ${schema.maxItems} of: ${shown(schema.items)}${meaning.replace(':', ';')}`
-  if (schema.type === 'object') return `an object of at most ${schema.maxProperties} texts${meaning}`
+  if (schema.type === 'object') {
+    const [each] = Object.values(schema.patternProperties ?? {})
+    const size = each ? ` of ${each.minLength ?? 0} to ${each.maxLength} characters` : ''
+    return `an object of at most ${schema.maxProperties} texts${size}${meaning}`
+  }
   const length = maxLength === undefined ? '' : `, ${minLength} to ${maxLength} characters`
   return `text${length}${meaning}`
 }

@@ -36,13 +36,12 @@ def is_count(value: Any) -> bool:
     return is_whole(value) and 0 <= value <= 1_000_000_000
 
 
-def texts(most: int, longest: int | None = None) -> Check:
+def texts(most: int, is_item: Check) -> Check:
     """An object of texts."""
     return lambda value: (
         isinstance(value, dict)
         and len(value) <= most
-        and all(isinstance(it, str) for it in value.values())
-        and (longest is None or all(len(it) <= longest for it in value.values()))
+        and all(map(is_item, value.values()))
     )
 
 
@@ -94,7 +93,7 @@ class Type:
 
 
 TAGS = items(20, text(1, 64))
-ALT = {"alt": texts(50, 1500)}
+ALT = {"alt": texts(50, text(0, 1500))}
 MESSAGE = {"message": text(0, 500)}
 NO_PARTS = ("parentId", "attachments")
 POST_TEXTS = {
@@ -103,7 +102,7 @@ POST_TEXTS = {
     "summary": text(0, 1000),
 }
 
-# Where the page says "Free words as subject", any text will do.
+# A type without a check of its subject takes any words.
 TYPES: dict[str, Type] = {
     "POST": Type(
         ANY,
@@ -179,8 +178,8 @@ TYPES: dict[str, Type] = {
             "version": text(1, 64),
             "description": text(0, 1000),
             "tags": TAGS,
-            "titles": texts(40),
-            "descriptions": texts(40),
+            "titles": texts(40, text(1, 100)),
+            "descriptions": texts(40, text(1, 1000)),
             "fileTypes": items(20, text(0, 127)),
             "capabilities": items(3, one_of("crdt", "rtdb", "files:read")),
         },

@@ -78,9 +78,9 @@ def server_of(text: Any, allow_http: bool) -> str:
 def server_in(record: str, allow_http: bool) -> str | None:
     """The server that a record names, if it counts."""
     fields = [it.partition("=") for it in re.split(r"[ ;]+", record) if it]
-    names = [name for name, _, _ in fields]
+    known = [name for name, _, _ in fields if name in ("v", "server")]
     values = {name: value for name, _, value in fields}
-    if len(set(names)) < len(names) or values.get("v") != "1":
+    if len(set(known)) < len(known) or values.get("v") != "1":
         return None
     try:
         return server_of(values.get("server"), allow_http)

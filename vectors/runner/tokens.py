@@ -92,11 +92,11 @@ def open_token(text: str, most: int) -> Token:
 
 
 def check_header(header: Members) -> None:
+    if header.get("alg") != "ES384":
+        raise Refused("bad-signature", "another algorithm")
     demand(set(header) <= {"alg", "typ", "kid"}, "another member of the header")
     demand(header.get("typ") == "JWT", "no typ")
     demand(is_kid(header.get("kid")), "no kid")
-    if header.get("alg") != "ES384":
-        raise Refused("bad-signature", "another algorithm")
 
 
 def check_signature(token: Token, issuer: str, iat: int, issuers: Issuers) -> None:
@@ -210,11 +210,11 @@ def time_faults(payload: Members, now: int) -> list[Refused]:
     else:
         is_end_wrong, end_fault = exp != expires_at, "exp is not expiresAt"
     checks = (
-        (iat > now + AHEAD, None, "signed ahead of the clock"),
         (exp <= now, "expired", "over"),
         (iat + lifetime + spare <= now, "expired", "too old"),
         (exp <= iat, "malformed", "over before it was signed"),
         (is_end_wrong, "malformed", end_fault),
+        (iat > now + AHEAD, None, "signed ahead of the clock"),
     )
     return [Refused(reason, what) for is_wrong, reason, what in checks if is_wrong]
 

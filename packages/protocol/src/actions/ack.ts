@@ -5,6 +5,7 @@ export const ack = actionType({
   meaning:
     'Tells the issuer of a message, as its audience, that it arrived or was read. The issuer’s server notes it as `x.ackedAt`.',
   content: undefined,
+  subject: 'action',
   requires: ['subject'],
   forbids: ['parentId', 'attachments'],
   uniqueBy: undefined,

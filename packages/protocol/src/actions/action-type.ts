@@ -16,6 +16,10 @@ export type ActionMember =
  * about; no other server. */
 export type Receivers = 'audience' | 'audience-or-circle' | 'circle' | 'parent' | 'subject' | 'nobody'
 
+/** What a `subject` is: the id of an action or of a file, an identity in canonical form, or free words. Words say nothing
+ * that must be known once the action has ended: they go with its text (docs/protocol/action-life.md, What goes). */
+export type SubjectKind = 'action' | 'file' | 'identity' | 'words'
+
 /** What an action type is, as data; docs/protocol/action-types.md is made from it. */
 export interface ActionType {
   readonly type: string
@@ -23,6 +27,7 @@ export interface ActionType {
   readonly meaning: string
   /** What `content` must look like; members beyond it are kept as they are given. Undefined: there is none. */
   readonly content: TObject | undefined
+  readonly subject: SubjectKind
   readonly requires: readonly ActionMember[]
   /** At least one of these must be there. */
   readonly requiresOneOf?: readonly ActionMember[]
@@ -36,9 +41,6 @@ export interface ActionType {
   /** The member that names the action it says something about. Its token carries the hash of that action's token as
    * `subjectHash` or `parentHash` (docs/protocol/actions.md, What an action is about). */
   readonly endorses?: 'subject' | 'parentId'
-  /** Its subject may be free words, which say nothing that must be known once the action has ended: they go with its
-   * text (docs/protocol/action-life.md, What goes). */
-  readonly hasFreeSubject?: true
   /** Status at a receiver: `A`, or `C` where it awaits the receiver's acceptance. */
   readonly arrivesAs: 'A' | 'C'
   readonly receivers: Receivers

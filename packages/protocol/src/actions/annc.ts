@@ -8,6 +8,7 @@ export const annc = actionType({
   content: Type.Object({
     hash: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' })),
   }),
+  subject: 'action',
   requires: ['subject'],
   forbids: ['parentId', 'attachments'],
   subTypes: [],

@@ -5,12 +5,12 @@ export const fllw = actionType({
   meaning:
     'The issuer follows the audience and receives what it publishes from then on. With `subType: DEL` the issuer stops following.',
   content: undefined,
+  subject: 'words',
   requires: ['audienceTag'],
   forbids: ['parentId', 'attachments'],
   subTypes: [],
   canEnd: true,
   uniqueBy: ['audienceTag'],
-  hasFreeSubject: true,
   arrivesAs: 'A',
   receivers: 'audience',
   fromStrangers: 'taken',

@@ -15,6 +15,7 @@ export const fshr = actionType({
     contentType: Type.Optional(Type.String({ maxLength: 255 })),
     fileTp: Type.Optional(Words(fileTypes)),
   }),
+  subject: 'file',
   requires: ['subject', 'audienceTag', 'content'],
   forbids: ['parentId', 'attachments'],
   subTypes: [],

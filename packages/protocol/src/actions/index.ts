@@ -14,7 +14,7 @@ import { repost } from './repost.ts'
 import { shre } from './shre.ts'
 import { stat } from './stat.ts'
 
-export type { ActionMember, ActionType, Receivers } from './action-type.ts'
+export type { ActionMember, ActionType, Receivers, SubjectKind } from './action-type.ts'
 export { type ReactionKind, reactionKinds } from './react.ts'
 export { applyStrangerRule, type StrangerRule, type StrangerSetting } from './strangers.ts'
 

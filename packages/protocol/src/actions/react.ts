@@ -9,6 +9,7 @@ export const react = actionType({
   meaning:
     'A reaction to an action, one per issuer: a later one replaces it. A `parentId` is taken as the subject.',
   content: undefined,
+  subject: 'action',
   requires: ['subType'],
   requiresOneOf: ['subject', 'parentId'],
   forbids: ['attachments'],

@@ -5,6 +5,7 @@ export const repost = actionType({
   meaning:
     'Shows a public action of another identity to the issuer’s followers. The action’s issuer receives it as well, and counts it among the shares.',
   content: undefined,
+  subject: 'action',
   requires: ['subject'],
   forbids: ['parentId', 'attachments'],
   subTypes: [],

@@ -8,6 +8,7 @@ export const stat = actionType({
   meaning:
     'An extension between servers; no caller makes one. It tells how often the issuer’s action named as subject was reacted to, commented on, viewed and shared. Only the counts of the issuer’s server are final.',
   content: Type.Object({ reactions: count, comments: count, views: count, shares: count }),
+  subject: 'action',
   requires: ['subject', 'content'],
   forbids: ['parentId', 'attachments'],
   subTypes: [],

@@ -58,7 +58,7 @@ export function parseAction(input: ActionInput): ActionBody {
     audience: audience.members,
     content: type.content ? input.content : undefined,
     attachments: parseAttachments(input.attachments),
-    subject: input.subject,
+    subject: parseSubject(type, input.subject),
     expiresAt: input.expiresAt,
     visibility: audience.isPublic ? 'P' : input.visibility,
     flags: input.flags,
@@ -87,12 +87,23 @@ function parsedId(text: string | undefined) {
   return actionId
 }
 
+/** The subject, where it is what its type says that it is. */
+function parseSubject({ subject: kind }: ActionType, text: string | undefined): string | undefined {
+  if (text === undefined || kind === 'words') return text
+  if (kind === 'action') return parsedId(text)
+  if (kind === 'file') return parsedFileId(text)
+  if (parseIdTag(text) !== text) throw refusal([{ path: '/subject', message: 'is not an identity' }])
+  return text
+}
+
 function parseAttachments(texts: readonly string[] = []): FileId[] {
-  return [...new Set(texts)].map((text) => {
-    const fileId = parseFileId(text)
-    if (!fileId) throw new Failure('E-FILE-NOTFOUND')
-    return fileId
-  })
+  return [...new Set(texts)].map(parsedFileId)
+}
+
+function parsedFileId(text: string): FileId {
+  const fileId = parseFileId(text)
+  if (!fileId) throw new Failure('E-FILE-NOTFOUND')
+  return fileId
 }
 
 interface ParsedAudience {

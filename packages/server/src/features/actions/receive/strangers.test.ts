@@ -91,6 +91,8 @@ eachDialect('for each type and each kind of issuer a receiver accepts what the t
     switch (type) {
       case 'CMNT':
         return { ...said, parentId: postId, subject: undefined }
+      case 'REPOST':
+        return place === 'named' ? { ...said, subject: postId } : said
       case 'REACT':
         return { ...said, subType: 'LIKE', subject: postId }
       case 'INVT':

@@ -19,7 +19,7 @@ export async function eraseButToken(tx: Writer, actionId: ActionId): Promise<voi
   await eraseText(tx, actionId, {})
 }
 
-const wordy = Object.values<ActionType>(actionTypes).filter(({ hasFreeSubject }) => hasFreeSubject)
+const wordy = Object.values<ActionType>(actionTypes).filter(({ subject }) => subject === 'words')
 
 const keptUnlessOf = (types: readonly ActionType[], column: 'subject' | 'sub_type') => {
   const names = sql.join(types.map(({ type }) => sql.lit(type)))

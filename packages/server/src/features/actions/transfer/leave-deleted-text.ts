@@ -26,7 +26,7 @@ function saysText(row: TenantRow): boolean {
   const payload = payloadOf(textIn(row, 'token'))
   if (!payload) return true
   const { type, subject, content, attachments, x } = payload
-  if (subject !== undefined && findActionType(type)?.hasFreeSubject) return true
+  if (subject !== undefined && findActionType(type)?.subject === 'words') return true
   const said = Object.keys(x ?? {}).filter((name) => !idsOnly.has(name))
   return content !== undefined || said.length > 0 || (attachments ?? []).length > 0
 }

@@ -1,5 +1,5 @@
-import { type FileId, parseFileId, parseTimestamp } from '@kith/protocol'
-import { Failure, invalid } from '#lib/failure.ts'
+import { type FileId, parseTimestamp } from '@kith/protocol'
+import { invalid } from '#lib/failure.ts'
 import { endingSubType, type StoredAction } from '../action.ts'
 import { findSuperseded } from '../action-store.ts'
 import { eraseAction } from '../removal/erase-store.ts'
@@ -23,7 +23,7 @@ export const fshr: TypeHooks = {
       tenant,
       caller,
       audienceTag: body.audienceTag,
-      fileId: fileIdOf(body.subject),
+      fileId: body.subject as FileId,
       permission,
       expiresAt: asked === undefined ? undefined : parseTimestamp(asked),
     })
@@ -64,10 +64,4 @@ async function takeRefusal({ ports, tx, tenant, action }: HookScene): Promise<vo
   if (isLive && named !== undefined && named !== offer.actionId) return
   await ports.fileShares.decline(tx, tenant, action)
   if (isLive) await eraseAction(tx, offer.actionId)
-}
-
-function fileIdOf(subject: string | undefined): FileId {
-  const fileId = parseFileId(subject ?? '')
-  if (!fileId) throw new Failure('E-FILE-NOTFOUND')
-  return fileId
 }

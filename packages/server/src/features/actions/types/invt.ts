@@ -12,9 +12,6 @@ import type { HookScene, TypeHooks } from './type-hooks.ts'
  * accepts the guest's request for a connection. */
 export const invt: TypeHooks = {
   type: 'INVT',
-  check({ subject = '' }) {
-    if (parseIdTag(subject) !== subject) throw invalid('/subject', 'must be the identity of a community')
-  },
   async prepare({ ports, tenant, body, caller }) {
     const { subject } = body
     if (subject !== tenant.idTag) await assertCommunity(ports, subject, tenant.idTag)
