@@ -8,7 +8,7 @@ export interface Conditions {
   readonly 'if-unmodified-since'?: string | undefined
 }
 
-/** What is known of the answer that a request without conditions would have. */
+/** Entity tag and time of change of what would be answered to a request without conditions. */
 export interface Validators {
   readonly etag: string
   /** Unix seconds, where it is known. */

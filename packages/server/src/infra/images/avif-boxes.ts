@@ -63,7 +63,7 @@ export class NumberReader {
     return size === 8 ? Number(this.#bytes.readBigUInt64BE(start)) : this.#bytes.readUIntBE(start, size)
   }
 
-  /** What was not read. */
+  /** The bytes behind those that were taken. */
   rest(): Buffer {
     return this.#bytes.subarray(this.#at)
   }

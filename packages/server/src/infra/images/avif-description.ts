@@ -29,8 +29,8 @@ const itemTypes = new Set(['av01', 'grid'])
 const itemNames = new Set(['', 'Color', 'Alpha'])
 const handlerNames = new Set(['', 'libavif', 'PictureHandler'])
 
-/** Reads a `meta` box. Undefined where it describes more than one picture, its tiles, its transparency and what is needed
- * to show it, and where it cannot be read. */
+/** Reads a `meta` box. Undefined where it is malformed or describes anything but one picture with its tiles, its
+ * transparency and the properties that a decoder needs. */
 export function readAvifDescription(meta: Buffer): AvifDescription | undefined {
   const boxes = boxesOf(meta.subarray(4), parts)
   const contents = new Map(boxes?.map(({ type, content }) => [type, content]))
@@ -87,7 +87,7 @@ interface Reference {
   readonly to: readonly number[]
 }
 
-/** What is a part of what (`dimg`), and what is the transparency of what (`auxl`). */
+/** The references between items: from a picture to its tiles (`dimg`), from a transparency to its picture (`auxl`). */
 function readReferences(iref: Buffer): Reference[] | undefined {
   const idSize = iref[0] === 0 ? 2 : 4
   const boxes = boxesOf(iref.subarray(4), knownBoxes({ dimg: any, auxl: any, prem: 16 }))

@@ -9,8 +9,8 @@ interface Directory {
   readonly pointers: ReadonlyMap<number, number>
 }
 
-/** When a picture was taken, Unix seconds, by the EXIF block of a file. The camera's clock counts in the zone that it noted,
- * in UTC where it noted none. Negative before 1970. Undefined for what is absent, or when nobody took a picture. */
+/** When a picture was taken, Unix seconds, by the EXIF block of a file. The camera's clock is read in the zone
+ * that the block names, else in UTC. Negative before 1970. Undefined without a date, or with one before photography. */
 export function readTakenAt(exif: Buffer): number | undefined {
   const tiff = exif.toString('latin1', 0, 6) === 'Exif\0\0' ? exif.subarray(6) : exif
   const order = tiff.toString('latin1', 0, 2)

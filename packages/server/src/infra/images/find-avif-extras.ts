@@ -5,8 +5,8 @@ import type { PictureFile } from './picture-file.ts'
 const fileBoxes = knownBoxes({ ftyp: 64, meta: maxDescriptionBytes, mdat: Number.POSITIVE_INFINITY })
 const maxBoxes = 64
 
-/** Does an AVIF file hold more than one picture and what is needed to show it? Bytes that belong to no part of the picture
- * are more. */
+/** Whether an AVIF file holds anything but one picture and what a decoder needs for it, bytes that no item refers to
+ * included. */
 export async function hasAvifExtras(file: PictureFile): Promise<boolean> {
   const boxes = await boxesIn(file)
   const [meta, ...more] = boxes?.filter(({ type }) => type === 'meta') ?? []

@@ -71,7 +71,7 @@ function markerIn(piece: Buffer): number | undefined {
   return undefined
 }
 
-// What is drawn, and how its colours are meant (W3C PNG, chapter 11), with the most bytes of each.
+// Chunks that hold the pixels or tell how to show their colours (W3C PNG, chapter 11), with the most bytes of each.
 const pngChunks: ReadonlyMap<string, number> = new Map(
   Object.entries({
     IHDR: 13,

@@ -30,7 +30,7 @@ export interface CredentialDeps extends IdentityTokenDeps {
 // Ours have some 400 bytes; longer ones are refused unread.
 const maxBearerLength = 8192
 
-/** Checks a bearer as one of this tenant's tokens, a proxy token for it, or an API key; a reason for what is none of these.
+/** Checks a bearer as one of this tenant's tokens, a proxy token for it, or an API key; why it is refused when it is none of these.
  * `asker` is the address that showed it, as it counts where requests are limited. */
 export async function verifyBearer(
   deps: CredentialDeps,

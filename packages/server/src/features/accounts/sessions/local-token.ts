@@ -94,7 +94,7 @@ export async function verifyLocalToken(
 
 class UnknownSecret extends JOSEError {}
 
-/** What is said of the claims was signed by this server. */
+/** The signature is checked before the claims: faults of claims are those of a token that this server has signed. */
 function reasonOf(error: JOSEError): RefusalReason {
   if (error instanceof JWTExpired) return 'expired'
   if (error instanceof UnknownSecret || error instanceof JWSSignatureVerificationFailed)

@@ -111,7 +111,7 @@ eachDialect('a stranger cannot tell who has an account', (open) => {
     const made = { host: site.bob.idTag, token: bobs, body: { name: 'Backup' } }
     const { key } = (await site.ask('POST', '/api/auth/api-keys', made)).json.data
     await expectAlike(site, [token(newApiKey()), token(key)])
-    // Whoever shows it knows already whose token it is.
+    // A session’s token says itself whose it is: the answer that it is another tenant’s tells nothing new.
     refused(await token(bobs)(), 401, 'E-AUTH-UNAUTH')
   })
 })

@@ -82,6 +82,11 @@ describe('the times of a token', () => {
     ['is almost ten years old', { iat: now - tenYears + 1 }, 'exp is too long after iat'],
     ['is almost ten years old, and soon over', { iat: now - tenYears + 1, exp: now + 1 }, undefined],
     ['is ten years old', { ...old, exp: now + 1, expiresAt: now + 1 }, 'the token is too old'],
+    [
+      'is ten years old and says two ends',
+      { ...old, exp: now + 1, expiresAt: now + 2 },
+      'the token is too old',
+    ],
     ['lasts a week, of counts', { type: 'STAT', exp: now + 7 * daySecs }, undefined],
     ['lasts longer, of counts', { type: 'STAT', exp: now + 7 * daySecs + 1 }, 'exp is too long after iat'],
   ])('that %s', (_, members, message) => {

@@ -48,13 +48,13 @@ function assertNotAhead({ iat }: ActionTokenPayload, nowSecs: number): void {
   throw notNow({ message, retryAfterSecs })
 }
 
-/** Throws what is permanently wrong with the times of a token. */
+/** Fails for times that no later try mends: the token is over, or they contradict each other. */
 function assertTimes({ type, iat, exp, expiresAt }: ActionTokenPayload, nowSecs: number): void {
+  const endsAt = iat + longestLifeSecs(type)
   if (exp <= nowSecs) throw badToken('the token has expired', { reason: 'expired' })
+  if (endsAt <= nowSecs) throw badToken('the token is too old', { reason: 'expired' })
   if (exp <= iat) throw badToken('exp is not after iat')
   if (expiresAt !== undefined && expiresAt !== exp) throw badToken('exp is not expiresAt')
-  const endsAt = iat + longestLifeSecs(type)
-  if (endsAt <= nowSecs) throw badToken('the token is too old', { reason: 'expired' })
   if (expiresAt === undefined && exp > endsAt) throw badToken('exp is too long after iat')
 }
 

@@ -12,7 +12,7 @@ export interface ServedTypeDeps {
 // A page of this origin could load them as its own, whatever the answer says of its disposition.
 const scriptOrStyle = /(?:java|ecma|j|live)script|^text\/css/i
 const textWithoutCharset = /^text\/(?!.*;\s*charset=)/i
-// What is read once before the first answer, of files that are older than the note of their text.
+// Of files that were uploaded before `isUtf8` was stored the bytes are read at the first answer, up to this size.
 const mostOldBytes = 64 * 1024 ** 2
 
 /** The type of a file as it is sent (docs/protocol/file-life.md, Serving). */
