@@ -499,15 +499,20 @@ describe('a document', () => {
     const { fileId, token } = await makeDocument(server, home)
     const client = server.client(home, token)
     const params = { fileId }
-    const write = async (text: string) => {
+    const history = async () => (await client.call(listFileHistory, { params })).data
+    /** Writes, closes the document, and waits until the server has seen that and made the snapshot. */
+    const write = async (text: string, snapshots: number) => {
       await using one = await stock(fileId, token)
       one.text.insert(one.text.length, text)
       await using other = await stock(fileId, token)
       await expect.poll(() => other.text.toString()).toContain(text)
       await Promise.all([one[Symbol.asyncDispose](), other[Symbol.asyncDispose]()])
-      await settled()
-      await later(3000)
-      await settled()
+      const madeNow = async () => {
+        await later(3000)
+        await settled()
+        return (await history()).length
+      }
+      await expect.poll(madeNow).toBe(snapshots)
       server.clock.advance(3_600_000)
     }
     const bytesOf = async (path: string) => {
@@ -518,11 +523,11 @@ describe('a document', () => {
         .getText('text')
         .toString()
     }
-    await write('one')
-    await write(' two')
-    const { data: history } = await client.call(listFileHistory, { params })
-    expect(history.map(({ writers }) => writers)).toEqual([[home], [home]])
-    const first = history[1]?.seq ?? 0
+    await write('one', 1)
+    await write(' two', 2)
+    const made = await history()
+    expect(made.map(({ writers }) => writers)).toEqual([[home], [home]])
+    const first = made[1]?.seq ?? 0
     expect(await bytesOf(`${fileId}/history/${first}`)).toBe('one')
     expect(await bytesOf(fileId)).toBe('one two')
     await using open = await stock(fileId, token)
