@@ -3,6 +3,7 @@
 import ipaddress
 import json
 import re
+import unicodedata
 from typing import Any
 
 from .forms import (
@@ -181,9 +182,21 @@ def fits(name: str, data: Members) -> bool:
     return isinstance(value, str) and is_name(value)
 
 
+# Control characters, ends of lines, marks of direction and halves of characters.
+UNFIT = "[\x00-\x1f\x7f-\x9f\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+# Letters that are not drawn; of the other Default_Ignorable all are marks or of category C.
+BLANK = "\u2800\u115f\u1160\u3164\uffa0"
+
+
 def is_name(text: str) -> bool:
-    is_line = re.search("[\x00-\x1f\x7f-\x9f]", text) is None
-    return is_line and 1 <= len(text.strip()) <= 100
+    """One line of visible text."""
+    name = text.strip()
+    return len(name) <= 100 and not re.search(UNFIT, name) and any(map(is_drawn, name))
+
+
+def is_drawn(character: str) -> bool:
+    is_seen = unicodedata.category(character)[0] not in "CMZ"
+    return is_seen and character not in BLANK
 
 
 def comparable(expected: Members) -> Members:

@@ -94,6 +94,11 @@ async function fetchProfile(
   }: { readonly idTag: IdTag; readonly asker: Asker; readonly stored: StoredProfile | undefined },
 ): Promise<FoundProfile> {
   const resolved = await deps.identities.resolve(idTag, { asker })
+  // What was known of an identity that is gone stays, and is asked for again in a day.
+  if (resolved.kind === 'unknown' && stored)
+    await deps.db.transact(serverTenant, (tx) =>
+      putRemoteProfile(tx, { ...stored, refreshedAt: nowSecs(deps.clock) }),
+    )
   if (resolved.kind !== 'found') return resolved
   // A tenant of this server without a profile is one that is being made.
   if (await deps.tenants.find(idTag)) return { kind: 'unknown' }

@@ -298,6 +298,17 @@ eachDialect('profiles', (open) => {
       },
     )
 
+    test('stays when its identity is gone, and is asked for again in a day', async () => {
+      const { call, world, clock, deps, jobs } = await start()
+      world.answer.body = JSON.stringify({ data: { idTag: bob, name: 'Bob' } })
+      const before = await call(getProfile, { params: { idTag: bob } })
+      clock.advance(dayMs)
+      world.resolved = 'unknown'
+      await refreshProfile(deps, bob)
+      expect(await call(getProfile, { params: { idTag: bob } })).toEqual(before)
+      expect(jobs).toEqual([])
+    })
+
     test('is 404 for an unknown identity and 503 for an unreachable server', async () => {
       const { call, world } = await start()
       world.resolved = 'unknown'

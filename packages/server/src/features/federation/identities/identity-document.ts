@@ -1,4 +1,4 @@
-import { type IdTag, parseFileId, parseVariantId } from '@kith/protocol'
+import { type IdTag, isVisibleName, parseFileId, parseVariantId } from '@kith/protocol'
 import { anyKid, type PublishedIdentity, type PublishedKey } from './identity.ts'
 import { importSigningKey } from './identity-key.ts'
 import { parseInboxUrl, parseServerUrl, type UrlRules } from './server-url.ts'
@@ -11,7 +11,6 @@ export interface DocumentRules extends UrlRules {
 type Members = Readonly<Record<string, unknown>>
 
 const maxKeys = 16
-const maxNameLength = 100
 const kidForm = /^[A-Za-z0-9_-]{1,64}$/
 // As with every timestamp of the protocol, a number from here on is in milliseconds.
 const firstMilliseconds = 100_000_000_000
@@ -80,9 +79,7 @@ function readDescription(document: Members): Pick<PublishedIdentity, 'name' | 't
 
 function readName(text: string): string | undefined {
   const name = text.trim()
-  const length = [...name].length
-  const isFit = length > 0 && length <= maxNameLength && name.isWellFormed() && !/\p{Cc}/u.test(name)
-  return isFit ? name : undefined
+  return isVisibleName(name) ? name : undefined
 }
 
 /** One spelling per key, so that keys can be compared as text. */
