@@ -52,7 +52,20 @@ def unknown_in(file: dict[str, Any], known: Known) -> list[str]:
         found += [f"{name} has cases with {it}, which is not known" for it in strange]
         if not cases:
             found.append(f"{name} is empty")
+        for member, inner in known.inner.items():
+            given = [case[member] for case in cases if member in case]
+            found += strange_within(name, member, given, inner)
     return found
+
+
+def strange_within(
+    name: str, member: str, given: list[Any], inner: tuple[str, ...]
+) -> list[str]:
+    """The same for the objects that a member of a case is, or lists."""
+    found = [f"{name} has an empty {member}" for it in given if not it]
+    objects = [it for value in given for it in (value if isinstance(value, list) else [value])]
+    strange = sorted({it for value in objects for it in value} - set(inner))
+    return found + [f"{name} has {member} with {it}, which is not known" for it in strange]
 
 
 def disagreement(name: str, verdict: Verdict) -> str:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from . import forms, outcomes, tokens
@@ -256,6 +256,8 @@ def outcomes_of(case: Members, payloads: list[Members]) -> Verdicts:
         name = f"{case['name']}: token {at + 1}"
         if "status" in it:
             yield Verdict(f"{name}: status", it["status"], statuses[at])
+        elif payload.get("subType") != "DEL":
+            yield Verdict(f"{name}: status", "one", None)
         expected = it.get("mismatched", False)
         got = outcomes.is_mismatched(payload, held)
         yield Verdict(f"{name}: mismatched", expected, got)
@@ -282,6 +284,7 @@ class Known:
     run: Callable[[Members], Verdicts]
     lists: dict[str, tuple[str, ...]]
     beside: tuple[str, ...] = ()
+    inner: dict[str, tuple[str, ...]] = field(default_factory=dict)
     note: str | None = None
 
 
@@ -340,12 +343,18 @@ KNOWN: dict[str, Known] = {
         note="by a few lines of the Public Suffix List, which is not here",
     ),
     "discovery/txt-records.json": Known(
-        txt_records, {"cases": ("name", "records", "allowHttp", "expect")}
+        txt_records,
+        {"cases": ("name", "records", "allowHttp", "expect")},
+        inner={"expect": ("kind", "server")},
     ),
     "discovery/id-tag-answers.json": Known(
         id_tag_answers,
         {"cases": ("name", "answer", "allowHttp", "expect")},
         ("idTag",),
+        {
+            "answer": ("status", "contentType", "body", "text"),
+            "expect": ("kind", "identity"),
+        },
     ),
     "actions/members.json": Known(
         members, {"valid": ("name", "action"), "invalid": ("name", "action")}
@@ -354,6 +363,7 @@ KNOWN: dict[str, Known] = {
         action_outcomes,
         {"outcomes": ("name", "tokens")},
         ("receiver",),
+        {"tokens": ("token", "actionId", "status", "mismatched")},
         note="not run: the orders in which a receiver may get them",
     ),
 }

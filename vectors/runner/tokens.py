@@ -100,6 +100,13 @@ def check_header(header: Members) -> None:
 
 
 def check_signature(token: Token, issuer: str, iat: int, issuers: Issuers) -> None:
+    key = find_key(token, issuer, iat, issuers)
+    if not is_signed(key, token.signed, token.signature):
+        raise Refused("bad-signature", "not signed with this key")
+
+
+def find_key(token: Token, issuer: str, iat: int, issuers: Issuers) -> PublicKey:
+    """The key that the token names, if it was in force when the token was signed."""
     if issuer not in issuers:
         raise Refused("unknown-issuer", "an issuer that is not found")
     key = issuers[issuer].get(token.header["kid"])
@@ -108,8 +115,7 @@ def check_signature(token: Token, issuer: str, iat: int, issuers: Issuers) -> No
     is_retired = key.expires_at is not None and iat > key.expires_at
     if is_retired or (key.revoked_at is not None and iat >= key.revoked_at):
         raise Refused("revoked", "a key that had ended")
-    if not is_signed(key.key, token.signed, token.signature):
-        raise Refused("bad-signature", "not signed with this key")
+    return key.key
 
 
 def judge_action(text: str, now: int, issuers: Issuers) -> Members:
