@@ -18,7 +18,7 @@ Generated from \`packages/protocol/src/actions\` by \`npm run docs\`; change it 
 What the members of an action are is in [action-tokens.md](action-tokens.md), what the two sides of one must agree on in
 [actions.md](actions.md), and cases to test with in \`vectors/actions\`. Lengths of texts are counted in Unicode code points. Members of
 \`content\` beyond those that are listed are kept and passed on as they are given. A receiver refuses an action that does not
-meet its type; so does the API, with 400.
+meet its type; so does the API, with 400, or 404 where an id has not its form.
 
 - **Required** and **not allowed** are members of the action. What a deletion or an ending (\`subType: "DEL"\`) needs is in
   [actions.md](actions.md#taking-back). The token of a MSG has an audience, also where it has a \`parentId\`
@@ -149,6 +149,7 @@ interface JsonSchema {
   readonly enum?: readonly string[]
   readonly anyOf?: readonly JsonSchema[]
   readonly items?: JsonSchema
+  readonly pattern?: string
   readonly minLength?: number
   readonly maxLength?: number
   readonly maxItems?: number
@@ -182,6 +183,7 @@ function shown(schema: JsonSchema): string {
     const size = each ? ` of ${each.minLength ?? 0} to ${each.maxLength} characters` : ''
     return `an object of at most ${schema.maxProperties} texts${size}${meaning}`
   }
+  if (schema.pattern) return `text of the form ${code(schema.pattern)}${meaning}`
   const length = maxLength === undefined ? '' : `, ${minLength} to ${maxLength} characters`
   return `text${length}${meaning}`
 }

@@ -9,8 +9,8 @@ test('is the document that a running server answers', async () => {
   expect(await readdir(line.folder)).toEqual([])
   await using server = await TestServer.start()
   const answered = await (await server.request(server.baseIdTag, '/api/openapi.json')).json()
-  const pathsOf = ({ paths }: { paths: object }) => Object.keys(paths).sort()
-  expect(pathsOf(answered as { paths: object })).toEqual(pathsOf(printed))
-  expect(printed.info).toEqual({ ...(answered as { info: object }).info })
+  // A server has its tags in the order in which its parts are put together.
+  const tags = expect.arrayContaining(printed.tags)
+  expect(answered).toEqual({ ...printed, tags })
   expect(JSON.parse((await line.run(['openapi'])).out)).toEqual(printed)
 })

@@ -1,12 +1,12 @@
-import { type ActionId, type IdTag, parseActionId } from '@kith/protocol'
+import { type ActionId, type IdTag, parseActionId, serverActionTypes } from '@kith/protocol'
 import { findEffectiveRelation, type Relation } from '#features/relations/index.ts'
 import type { Tenant } from '#infra/caller/index.ts'
 import { serverTenant, type Writer } from '#infra/db/index.ts'
-import { invalid } from '#lib/failure.ts'
 import { endingSubType, type StoredAction } from '../action.ts'
 import { hasAnnouncedEnd } from '../action-lookup-store.ts'
 import type { CountDeps, KnownTypeDeps } from '../action-ports.ts'
 import { findStoredAction, insertRecord } from '../action-store.ts'
+import { parseMembers } from '../compose/parse-action.ts'
 import { countAction } from '../counts/count-actions.ts'
 import type { ReceivedAction } from '../receive/received-action.ts'
 import { dropCopiesLater } from '../removal/drop-copies.ts'
@@ -34,8 +34,7 @@ export async function openAnnouncement(
 ): Promise<ReceivedAction | undefined> {
   const { received } = announcement
   const { payload, issuerTag: announcerTag, announced } = received
-  const subject = parseActionId(payload.subject ?? '')
-  if (!subject) throw invalid('/subject', 'is not an action')
+  const subject = parseMembers(serverActionTypes.ANNC, payload).subject as ActionId
   if (payload.subType === endingSubType) {
     await takeAway(ports, tx, announcement)
     return undefined

@@ -48,9 +48,15 @@ const contentChecks = new Map<string, ReturnType<typeof Compile>>()
 export function parseAction(input: ActionInput): ActionBody {
   const type = findActionType(input.type)
   if (!type) throw refusal([{ path: '/type', message: 'is not a known action type' }])
+  return { ...parseMembers(type, input), type: type.type as ActionTypeName }
+}
+
+type ActionMembers = Omit<ActionBody, 'type'>
+
+/** The same for a type that is known, also one that servers alone make (STAT, ANNC). */
+export function parseMembers(type: ActionType, input: Omit<ActionInput, 'type'>): ActionMembers {
   const audience = parseAudience(input)
-  const body: ActionBody = {
-    type: type.type as ActionTypeName,
+  const body = {
     subType: input.subType,
     parentId: parsedId(input.parentId),
     rootId: parsedId(input.rootId),
@@ -114,7 +120,11 @@ interface ParsedAudience {
 }
 
 /** `['public']` means visibility P. One named identity means the same as `audienceTag`. */
-function parseAudience({ audienceTag, audience = [], visibility }: ActionInput): ParsedAudience {
+function parseAudience({
+  audienceTag,
+  audience = [],
+  visibility,
+}: Omit<ActionInput, 'type'>): ParsedAudience {
   const issues: ValidationIssue[] = []
   const isPublic = audience.includes(everybody)
   if (isPublic && visibility !== undefined && visibility !== 'P')
@@ -133,7 +143,7 @@ function parseAudience({ audienceTag, audience = [], visibility }: ActionInput):
   return { audienceTag: isSingle ? only : tag, members: [...new Set(members)], isPublic, issues }
 }
 
-function memberIssues(type: ActionType, body: ActionBody): ValidationIssue[] {
+function memberIssues(type: ActionType, body: ActionMembers): ValidationIssue[] {
   const isGiven = (member: ActionMember) => {
     const value = body[member]
     return Array.isArray(value) ? value.length > 0 : value !== undefined
@@ -163,7 +173,7 @@ function subTypeIssues(type: ActionType, subType: string | undefined): Validatio
   return isAllowed ? [] : [{ path: '/subType', message: `is not a sub-type of ${type.type}` }]
 }
 
-function contentIssues(type: ActionType, { content, subType }: ActionBody): ValidationIssue[] {
+function contentIssues(type: ActionType, { content, subType }: ActionMembers): ValidationIssue[] {
   if (!type.content || content === undefined || subType === endingSubType) return []
   let check = contentChecks.get(type.type)
   if (!check) {
@@ -178,7 +188,7 @@ function contentIssues(type: ActionType, { content, subType }: ActionBody): Vali
 
 /** `content.url`, where the type has this member, must be a complete http or https address, because clients make a link
  * of it. */
-function addressIssues(type: ActionType, { content, subType }: ActionBody): ValidationIssue[] {
+function addressIssues(type: ActionType, { content, subType }: ActionMembers): ValidationIssue[] {
   const url = content?.url
   const isKnown = type.content !== undefined && 'url' in type.content.properties
   if (!isKnown || typeof url !== 'string' || subType === endingSubType) return []
@@ -188,7 +198,7 @@ function addressIssues(type: ActionType, { content, subType }: ActionBody): Vali
 
 /** Texts that become columns or are compared must not hold control characters or lone surrogates. `x` has a largest
  * size. */
-function textIssues({ subject, subType, flags, x }: ActionBody): ValidationIssue[] {
+function textIssues({ subject, subType, flags, x }: ActionMembers): ValidationIssue[] {
   const odd = Object.entries({ subject, subType, flags }).filter(
     ([, text]) => text !== undefined && !plainText.test(text),
   )
@@ -200,7 +210,7 @@ function textIssues({ subject, subType, flags, x }: ActionBody): ValidationIssue
 }
 
 /** Receivers read a larger number as milliseconds, and refuse the token. */
-function timeIssues({ expiresAt }: ActionBody): ValidationIssue[] {
+function timeIssues({ expiresAt }: ActionMembers): ValidationIssue[] {
   const isFit = expiresAt === undefined || (expiresAt >= 0 && expiresAt <= maxTimestamp)
   return isFit ? [] : [{ path: '/expiresAt', message: 'must be before the year 5138' }]
 }

@@ -1,13 +1,12 @@
-import { type ActionId, type ActionTokenPayload, parseActionId, serverActionTypes } from '@kith/protocol'
-import { Compile } from 'typebox/compile'
+import { type ActionId, type ActionTokenPayload, serverActionTypes } from '@kith/protocol'
 import type { Tenant } from '#infra/caller/index.ts'
 import type { Writer } from '#infra/db/index.ts'
 import { nowSecs } from '#lib/clock.ts'
-import { invalid } from '#lib/failure.ts'
 import type { CountDeps, TellDeps } from '../action-ports.ts'
 import { findStoredAction, insertRecord } from '../action-store.ts'
 import { countAudience } from '../audience.ts'
 import { isForCommunity, membersWhoRead } from '../community/community-members.ts'
+import { parseMembers } from '../compose/parse-action.ts'
 import { findAudience } from '../compose/recipients.ts'
 import { sendServerAction, signServerAction } from '../compose/server-action.ts'
 import { passOnCountsJob } from '../job-kinds.ts'
@@ -17,7 +16,6 @@ import { type ActionCounts, deleteToldCounts, findCounts, findToldCounts, setCou
 import { mostReceiversCounted, secsBetweenCounts } from './counts-interval.ts'
 
 const statType = serverActionTypes.STAT
-const contentCheck = Compile(statType.content)
 
 /** Does the work of `tellCountsJob`: sends the counts of the tenant's action to its receivers; the more receivers, the
  * more rarely. */
@@ -53,11 +51,11 @@ export async function receiveCounts(
   { tenant, received }: { readonly tenant: Tenant; readonly received: ReceivedAction },
 ): Promise<'stored' | 'known'> {
   const { payload, token, issuerTag } = received
-  const actionId = parseActionId(payload.subject ?? '')
-  if (!actionId || !contentCheck.Check(payload.content)) throw invalid('/content', 'is not a set of counts')
+  const { subject, content = {} } = parseMembers(statType, payload)
+  const actionId = subject as ActionId
   const action = await findStoredAction(tx, actionId)
   if (action?.issuerTag !== payload.issuerTag) return 'known'
-  await setCounts(tx, actionId, { ...countsIn(payload.content), toldAt: payload.iat })
+  await setCounts(tx, actionId, { ...countsIn(content), toldAt: payload.iat })
   await ports.emit(tx, { kind: 'action.counted', actionId: actionId })
   if (!isForCommunity(tenant, action) || action.visibility === null) return 'stored'
   await deleteToldCounts(tx, actionId)

@@ -45,10 +45,16 @@ eachDialect('an action from elsewhere concerns', (open) => {
 
   test('followers and connections of its issuer when it is for its circle', async () => {
     const { concerned, alice } = await start()
-    expect(await concerned({ issuerTag: alice.idTag })).toEqual(['bob', 'carol'])
-    expect(await concerned({ issuerTag: alice.idTag, type: 'REPOST' })).toEqual(['bob', 'carol'])
-    expect(await concerned({ issuerTag: alice.idTag, audienceTag: 'x.example.org' })).toEqual([])
-    expect(await concerned({ issuerTag: alice.idTag, type: 'APKG' })).toEqual(['bob', 'carol'])
+    const visibility = 'F'
+    for (const type of ['POST', 'REPOST', 'APKG']) {
+      const its = { issuerTag: alice.idTag, type }
+      expect(await concerned({ ...its, visibility })).toEqual(['bob', 'carol'])
+      expect(await concerned(its)).toEqual([])
+      const deletion = { ...its, subType: 'DEL', subject: `a1~${'A'.repeat(43)}` }
+      expect(await concerned(deletion)).toEqual(['bob', 'carol'])
+    }
+    const addressed = { issuerTag: alice.idTag, visibility, audienceTag: 'x.example.org' } as const
+    expect(await concerned(addressed)).toEqual([])
   })
 
   describe('of the tenants that hold what it is about', () => {

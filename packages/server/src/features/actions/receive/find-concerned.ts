@@ -79,8 +79,10 @@ function actionsIn({ type, subType, parentId, rootId, subject }: ActionTokenPayl
   return new Set(texts.map(parseActionId).filter((actionId) => actionId !== undefined))
 }
 
-function isBroadcast({ type, audienceTag, audience = [] }: ActionTokenPayload): boolean {
+/** Without a visibility it is for nobody but whom it names; a deletion may leave out the one of what it deletes. */
+function isBroadcast({ type, subType, visibility, audienceTag, audience = [] }: ActionTokenPayload): boolean {
   if (type === 'ANNC') return true
+  if (visibility === undefined && subType !== endingSubType) return false
   const receivers = findActionType(type)?.receivers
   if (receivers === 'circle') return true
   return receivers === 'audience-or-circle' && audienceTag === undefined && audience.length === 0

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { changeRelation, findRelation } from '#features/relations/index.ts'
 import { type Actor, actionLab, identity } from '#harness/action-lab.ts'
 import { eachDialect } from '#harness/each-dialect.ts'
+import { readActionToken } from '../read-action-token.ts'
 
 const fileId = `b1~${'A'.repeat(43)}`
 const fails = (code: string) => expect.objectContaining({ code })
@@ -86,6 +87,26 @@ eachDialect('an action from elsewhere', (open) => {
       expect(await send(alice, bob, { ...share, subject: fileId })).toEqual({ kind: 'stored' })
     })
 
+    test('is a file share that has not come yet', async () => {
+      const { alice, bob, know, send, forge, receive } = await start()
+      await know(bob, alice)
+      const offer = await forge(alice, {
+        type: 'FSHR',
+        audienceTag: bob.idTag,
+        subject: fileId,
+        content: { permission: 'READ' },
+      })
+      const deletion = {
+        ...bare,
+        type: 'FSHR',
+        audienceTag: bob.idTag,
+        subject: readActionToken(offer).actionId,
+      }
+      expect(await send(alice, bob, deletion)).toEqual({ kind: 'stored' })
+      await receive(bob.tenant, offer)
+      expect(await bob.list({ type: ['FSHR'], status: ['A', 'C', 'N'] })).toEqual([])
+    })
+
     test('needs no audience either where its own action of the type is held', async () => {
       const { alice, bob, send, settle } = await start()
       const follows = async () => (await findRelation(bob.reader, alice.idTag))?.isFollower
@@ -95,6 +116,32 @@ eachDialect('an action from elsewhere', (open) => {
       expect(await send(alice, bob, { ...bare, type: 'FLLW', subject: actionId })).toEqual({ kind: 'stored' })
       expect(await follows()).toBe(false)
     })
+  })
+
+  test.each([
+    ['STAT', { content: { views: 1 } }],
+    ['ANNC', { subType: 'DEL' }],
+  ])('that servers alone make has the members of its type: %s', async (type, members) => {
+    const { alice, bob, know, send } = await start()
+    await know(bob, alice)
+    const subject = `a1~${'A'.repeat(43)}`
+    const said = { type, subject, audienceTag: undefined, visibility: undefined, ...members }
+    expect(await send(alice, bob, said)).toEqual({ kind: 'known' })
+    const faults = [
+      { subject: undefined },
+      { subject: 'free words' },
+      { subject: fileId },
+      { parentId: subject },
+      { attachments: [fileId] },
+      { subType: 'FOO' },
+      { content: { views: 'one', hash: 'short' }, subType: undefined },
+      { flags: 'a\u0007' },
+      { x: { a: 'x'.repeat(16_384) } },
+    ]
+    for (const fault of faults)
+      expect(await send(alice, bob, { ...said, ...fault })).toMatchObject({ kind: 'refused' })
+    const ending = await send(alice, bob, { ...said, subType: 'DEL' })
+    expect(ending.kind).toBe(type === 'STAT' ? 'refused' : 'known')
   })
 
   test.each([
@@ -128,7 +175,7 @@ eachDialect('an action from elsewhere', (open) => {
     const comment = { type: 'CMNT', parentId: `a1~${'A'.repeat(43)}`, content: { text: 'Hello' } }
     const beside = { ...comment, audienceTag: undefined, subject: club.idTag }
     for (const members of [comment, beside])
-      expect(await send(alice, club, members)).toEqual(refused('E-AUTH-FORBIDDEN'))
+      expect(await send(alice, club, members)).toEqual({ kind: 'stranger' })
     await put(club, alice, 'contributor')
     for (const members of [comment, beside])
       expect(await send(alice, club, members)).toEqual({ kind: 'stored' })

@@ -24,7 +24,7 @@ import { hashesOf } from '../endorsement/target.ts'
 import { dropCopiesLater } from '../removal/drop-copies.ts'
 import { eraseAction } from '../removal/erase-store.ts'
 import { hooksOf } from '../types/index.ts'
-import { mayReceiveFromStranger } from '../types/strangers.ts'
+import { mayReceiveFromStranger, StrangerRefusal } from '../types/strangers.ts'
 import { isNewer } from '../unique-key.ts'
 import { type Arrival, admitAction, applyReceived, isLate, relay } from './admit-action.ts'
 import { awaitAttachments } from './pending-action.ts'
@@ -67,6 +67,8 @@ export async function receiveAction(
     return await receivePublished(ports, tx, { tenant, action, via, isFromStranger })
   } catch (error) {
     if (!(error instanceof Failure)) throw error
+    // Not stored either: it may come again once the two know each other.
+    if (error instanceof StrangerRefusal) return { kind: 'stranger' }
     const type = findActionType(payload.type)?.type as ActionTypeName | undefined
     if (type) await insertAction(tx, refusedAction(received, type, error))
     return { kind: 'refused', failure: error }
@@ -202,7 +204,8 @@ interface Deletion {
 }
 
 /** Reads a token that deletes an action of its issuer: `subType: 'DEL'` with the action as its subject. If the type has
- * endings of its own and the subject is no such action, the token is such an ending, and this answers undefined. */
+ * endings of its own and the subject is no such action, the token is such an ending, and this answers undefined; an
+ * ending of a file share names a file. */
 async function readDeletion(tx: Writer, received: ReceivedAction): Promise<Deletion | undefined> {
   const { payload, issuerTag } = received
   const type = findActionType(payload.type)
@@ -210,7 +213,7 @@ async function readDeletion(tx: Writer, received: ReceivedAction): Promise<Delet
   if (payload.subType !== endingSubType || !type || !deletedId) return undefined
   const deleted = await findStoredAction(tx, deletedId)
   const isIts = deleted?.issuerTag === issuerTag && deleted.type === type.type
-  if (!isIts && type.canEnd) return undefined
+  if (!isIts && type.canEnd && type.subject !== 'file') return undefined
   if (deleted && !isIts) throw new Failure('E-AUTH-FORBIDDEN')
   const empty = emptyAction(received, type.type as ActionTypeName)
   const record: StoredAction = { ...empty, subject: deletedId, status: 'T', token: received.token }

@@ -150,18 +150,22 @@ eachDialect('for each type and each kind of issuer a receiver accepts what the t
       for (const actionId of [unknownId, ownIds.person.letterId]) {
         const about = type === 'CMNT' ? { parentId: actionId } : { subject: actionId, subType: 'LIKE' }
         const members = { type, audienceTag: person.idTag, content: { text: 'Hello' }, ...about }
-        expect(await receive(person.tenant, await forge(eve, members))).toMatchObject({ kind: 'refused' })
+        expect(await receive(person.tenant, await forge(eve, members))).toEqual({ kind: 'stranger' })
       }
     },
   )
 
-  test('what is not accepted leaves nothing behind, and may come again', async () => {
+  test.each([
+    ['POST', {}],
+    ['CMNT', { parentId: unknownId }],
+  ])('a %s that is not accepted leaves nothing behind, and may come again', async (type, about) => {
     const { person, eve, relate, forge, receive } = await start()
     const token = await forge(eve, {
-      type: 'POST',
+      type,
       content: { text: 'Buy' },
       audienceTag: person.idTag,
       visibility: 'P',
+      ...about,
     })
     expect(await receive(person.tenant, token)).toEqual({ kind: 'stranger' })
     expect(await person.list({ issuer: eve.idTag, status: ['A', 'C', 'N', 'P', 'D'] })).toEqual([])

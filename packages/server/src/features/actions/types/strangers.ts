@@ -29,6 +29,13 @@ export async function mayReceiveFromStranger(
   return await ports.settings.findWith(reader, verdict)
 }
 
+/** The receiver does not take this from a stranger. */
+export class StrangerRefusal extends Failure {
+  constructor() {
+    super('E-AUTH-FORBIDDEN')
+  }
+}
+
 /** Refuses a stranger's action unless the rule of its type accepts it, for instance because it answers something that
  * the tenant holds and the stranger may read. `held`: the action whose visibility decides that. */
 export async function assertOnReadable(
@@ -43,8 +50,7 @@ export async function assertOnReadable(
     ...placeOf(tenant, action, isOnReadable),
   })
   if (verdict === 'taken') return
-  if (verdict === 'refused' || !(await ports.settings.findWith(tx, verdict)))
-    throw new Failure('E-AUTH-FORBIDDEN')
+  if (verdict === 'refused' || !(await ports.settings.findWith(tx, verdict))) throw new StrangerRefusal()
 }
 
 /** Counts every visibility but null as readable: only the issuer of `held` knows its followers and connections.

@@ -12,6 +12,7 @@ import { Failure, invalid } from '#lib/failure.ts'
 import type { StoredAction } from '../action.ts'
 import { findStoredAction } from '../action-store.ts'
 import { isForCommunity } from '../community/community-members.ts'
+import { StrangerRefusal } from './strangers.ts'
 import type { Completion, HookScene, PrepareScene } from './type-hooks.ts'
 
 /** The root of an action's thread. Comments and reactions are never read by more than the root's readers. */
@@ -53,9 +54,12 @@ export async function findThread(
     throw invalid('/rootId', 'is not the parent’s root')
   const root = rootId === parentId ? parent : await findStoredAction(tx, rootId)
   if (root && (root.issuerTag === tenant.idTag || isForCommunity(tenant, root))) {
-    if (!parent || parent.status === 'D' || root.status === 'D') throw new Failure('E-ACTION-NOTFOUND')
+    // A stranger is not told whether there is something that it may not read.
+    const refuse = (code: 'E-ACTION-NOTFOUND' | 'E-AUTH-FORBIDDEN') =>
+      scene.isFromStranger ? new StrangerRefusal() : new Failure(code)
+    if (!parent || parent.status === 'D' || root.status === 'D') throw refuse('E-ACTION-NOTFOUND')
     const isKnown = await isReader(tx, tenant, action.issuerTag, root)
-    if (!isKnown && !(await isReadByMembers(ports, tx, tenant, root))) throw new Failure('E-AUTH-FORBIDDEN')
+    if (!isKnown && !(await isReadByMembers(ports, tx, tenant, root))) throw refuse('E-AUTH-FORBIDDEN')
   }
   return { parent, root, rootId }
 }
