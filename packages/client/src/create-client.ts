@@ -9,6 +9,7 @@ import {
   type RequestParts,
 } from '@kith/protocol'
 import { errorFrom } from './kith-error.ts'
+import { assertBaseUrl } from './realtime/base-url.ts'
 import { type Bytes, type UploadProgress, uploadBytes } from './upload.ts'
 
 export interface ClientOptions {
@@ -75,8 +76,9 @@ export interface Client {
   at(idTag: string): Client
 }
 
-/** Makes a client of one tenant. */
+/** Makes a client of one tenant. Throws a `TypeError` unless `baseUrl` is an http or https URL. */
 export function createClient(options: ClientOptions): Client {
+  assertBaseUrl(options.baseUrl)
   return clientOf(options, (path) => path)
 }
 

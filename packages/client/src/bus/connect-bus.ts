@@ -1,4 +1,5 @@
 import { type BusAck, type BusCommand, type BusCommandData, type BusEvent, busSocket } from '@kith/protocol'
+import { ConnectionLost } from '../realtime/connection-lost.ts'
 import { notify } from '../realtime/notify.ts'
 import {
   type ConnectionOptions,
@@ -18,13 +19,16 @@ export interface BusOptions extends ConnectionOptions {
 }
 
 export interface Bus {
+  readonly state: ConnectionState
   /** The `seq` of the last event received: the option `since` of a later run. Undefined before the first connection. */
   readonly since: number | undefined
-  /** Sends a command and resolves with its answer. Rejects with an `Error` when there is no connection, or it closes before the
+  /** Sends a command and resolves with its answer. Rejects with `ConnectionLost` when there is no connection, or it closes before the
    * answer comes. */
   ask<Command extends BusCommand>(cmd: Command, data: BusCommandData<Command>): Promise<BusAck['data']>
   /** Tells the server whether the user is active (see `presence` in the protocol); repeated after each reconnection. */
   setPresence(state: 'active' | 'idle'): void
+  /** Ends a delay before the next attempt to connect. Where there is a connection, asks the server whether it still is one. */
+  reconnect(): void
   /** Closes the connection without reconnecting. */
   close(): void
 }
@@ -59,6 +63,10 @@ class LiveBus implements Bus, SocketProtocol {
     this.#socket = new ReconnectingSocket(options, this)
   }
 
+  get state(): ConnectionState {
+    return this.#socket.state
+  }
+
   get since(): number | undefined {
     return this.#order.since
   }
@@ -69,13 +77,18 @@ class LiveBus implements Bus, SocketProtocol {
   ): Promise<BusAck['data']> {
     this.#lastId += 1
     const id = String(this.#lastId)
-    if (!this.#socket.send(JSON.stringify({ id, cmd, data }))) throw new Error('the bus is not connected')
+    if (!this.#socket.send(JSON.stringify({ id, cmd, data })))
+      throw new ConnectionLost('the bus is not connected')
     return await this.#answerTo(id)
   }
 
   setPresence(state: 'active' | 'idle'): void {
     this.#presence = state
     this.ask('presence', { state }).catch(() => undefined)
+  }
+
+  reconnect(): void {
+    this.#socket.reconnect()
   }
 
   close(): void {
@@ -113,9 +126,10 @@ class LiveBus implements Bus, SocketProtocol {
     this.#asked.delete(id)
   }
 
-  lost(reason: string): void {
-    for (const { reject } of this.#asked.values()) reject(new Error(`the bus was closed: ${reason}`))
+  lost(error: ConnectionLost): void {
+    const asked = [...this.#asked.values()]
     this.#asked.clear()
+    for (const { reject } of asked) reject(error)
   }
 
   ping(): void {

@@ -6,9 +6,11 @@ import {
   removeAwarenessStates,
 } from 'y-protocols/awareness'
 import * as Y from 'yjs'
-import { assertBaseUrl, fileSocketPath } from '../realtime/base-url.ts'
+import { assertFileOptions, fileSocketPath } from '../realtime/base-url.ts'
+import { endOf, noConnection } from '../realtime/connection-lost.ts'
 import { notify } from '../realtime/notify.ts'
 import {
+  type Attempt,
   type ConnectionOptions,
   type ConnectionState,
   ReconnectingSocket,
@@ -27,20 +29,25 @@ export interface DocumentOptions extends ConnectionOptions {
   readonly access?: 'read' | 'write'
   /** Whether a browser stores the document in IndexedDB, so that it opens and can be edited offline; true when absent. */
   readonly keepsLocalCopy?: boolean
+  /** How long `loaded` waits without a connection before it rejects, in ms; 10 000 when absent. */
+  readonly timeoutMs?: number
   readonly onState?: (state: DocumentState) => void
 }
 
-/** - `loading`: neither the server nor a local copy has delivered the content yet.
+/** - `loading`: neither the server nor a local copy has delivered the content yet. While there is no connection, with the members of
+ *   `Attempt`.
  * - `saved`: the server has stored every local change.
  * - `saving`: local changes were sent, and are not confirmed yet.
- * - `offline`: not connected; reconnects by itself and sends local changes then.
+ * - `offline`: not synchronised; reconnects by itself and sends local changes then. While there is no connection, with the members of
+ *   `Attempt`.
  * - `readOnly`: connected without the right to write; local changes are not sent.
  * - `ended`: does not reconnect; `code` is a WebSocket close code (`socketCloses` in `@kith/protocol`; 1000 after `close()`).
  *
  * `hasUnsaved`: there are local changes that the server has not confirmed. */
 export type DocumentState =
-  | { readonly kind: 'loading' | 'saved' | 'saving' | 'readOnly' }
-  | { readonly kind: 'offline'; readonly hasUnsaved: boolean }
+  | { readonly kind: 'saved' | 'saving' | 'readOnly' }
+  | ({ readonly kind: 'loading' } & Partial<Attempt>)
+  | ({ readonly kind: 'offline'; readonly hasUnsaved: boolean } & Partial<Attempt>)
   | { readonly kind: 'ended'; readonly code: number; readonly reason: string; readonly hasUnsaved: boolean }
 
 /** A Yjs document that is synchronised with the server. */
@@ -50,12 +57,14 @@ export interface ConnectedDocument {
    * to the authenticated identity. */
   readonly awareness: Awareness
   readonly state: DocumentState
-  /** Resolves when `doc` has the content of the server or of the local copy. Rejects with an `Error` when the state becomes
-   * `ended` before. */
+  /** Resolves when `doc` has the content of the server or of the local copy. Rejects with `ConnectionLost` when there is no connection
+   * for `timeoutMs`, or the state becomes `ended` before; the document is loaded all the same once there is a connection. */
   loaded(): Promise<void>
-  /** Resolves when the server has stored every local change. Rejects with an `Error` when the state is or becomes `ended` or
-   * `readOnly`. */
+  /** Resolves when the server has stored every local change, however long that takes. Rejects with `ConnectionLost` when the state is or
+   * becomes `ended`, and with an `Error` when it is or becomes `readOnly`. */
   saved(): Promise<void>
+  /** Ends a delay before the next attempt to connect. Where there is a connection, asks the server whether it still is one. */
+  reconnect(): void
   /** Closes the connection and keeps the local copy. Later changes of `doc` are neither sent nor stored. */
   close(): void
   /** Closes the connection and deletes the local copy, for signing out. */
@@ -70,6 +79,8 @@ export function connectDocument(options: DocumentOptions): ConnectedDocument {
 /** A promise of `loaded` or `saved` that is not settled yet. */
 interface Waiting {
   readonly isMet: () => boolean
+  /** Rejects it when there is no connection for long. */
+  timer?: ReturnType<typeof setTimeout>
   readonly resolve: () => void
   readonly reject: (error: Error) => void
 }
@@ -95,7 +106,7 @@ class LiveDocument implements ConnectedDocument, SocketProtocol {
   #ended: { readonly code: number; readonly reason: string } | undefined
 
   constructor(options: DocumentOptions) {
-    assertBaseUrl(options.baseUrl)
+    assertFileOptions(options)
     this.#options = options
     this.doc = options.doc ?? new Y.Doc()
     this.awareness = new Awareness(this.doc)
@@ -110,11 +121,15 @@ class LiveDocument implements ConnectedDocument, SocketProtocol {
   }
 
   loaded(): Promise<void> {
-    return this.#until(() => this.#isLoaded)
+    return this.#until(() => this.#isLoaded, this.#options.timeoutMs ?? 10_000)
   }
 
   saved(): Promise<void> {
     return this.#until(() => this.#state.kind === 'saved')
+  }
+
+  reconnect(): void {
+    this.#socket?.reconnect()
   }
 
   close(): void {
@@ -152,9 +167,10 @@ class LiveDocument implements ConnectedDocument, SocketProtocol {
     this.#isReadOnly = false
     if (!this.#unsaved.isEmpty) this.#hasUnsent = true
     this.#unsaved.clear()
+    this.#updateState()
+    // Calls the application.
     const others = [...this.awareness.getStates().keys()].filter((client) => client !== this.doc.clientID)
     removeAwarenessStates(this.awareness, others, this)
-    this.#updateState()
   }
 
   ping(): void {
@@ -257,24 +273,43 @@ class LiveDocument implements ConnectedDocument, SocketProtocol {
     if (this.#ended) return { kind: 'ended', code: this.#ended.code, reason: this.#ended.reason, hasUnsaved }
     if (this.#isSynced && this.#isReadOnly) return { kind: 'readOnly' }
     if (this.#isSynced) return { kind: hasUnsaved ? 'saving' : 'saved' }
-    if (this.#isLoaded) return { kind: 'offline', hasUnsaved }
-    return { kind: 'loading' }
+    if (this.#isLoaded) return { kind: 'offline', hasUnsaved, ...this.#attempt() }
+    return { kind: 'loading', ...this.#attempt() }
   }
 
-  #until(isMet: () => boolean): Promise<void> {
+  #attempt(): Partial<Attempt> {
+    const state = this.#socket?.state
+    if (state?.kind !== 'connecting') return {}
+    const { kind: _kind, ...attempt } = state
+    return attempt
+  }
+
+  #until(isMet: () => boolean, timeoutMs = Number.POSITIVE_INFINITY): Promise<void> {
     return new Promise((resolve, reject) => {
-      const waiting = { isMet, resolve, reject }
+      const waiting: Waiting = { isMet, resolve, reject }
       this.#waiting.add(waiting)
+      if (timeoutMs !== Number.POSITIVE_INFINITY) this.#limit(waiting, timeoutMs)
       this.#settle(waiting)
     })
+  }
+
+  #limit(waiting: Waiting, timeoutMs: number): void {
+    waiting.timer = setTimeout(() => {
+      const state = this.#socket?.state
+      // The content is on its way.
+      if (state?.kind === 'open') return this.#limit(waiting, timeoutMs)
+      this.#waiting.delete(waiting)
+      waiting.reject(noConnection(this.#options.baseUrl, timeoutMs, state))
+    }, timeoutMs)
   }
 
   #settle(waiting: Waiting): void {
     const { state } = this
     if (waiting.isMet()) waiting.resolve()
-    else if (state.kind === 'ended') waiting.reject(new Error(`the document is closed: ${state.reason}`))
+    else if (state.kind === 'ended') waiting.reject(endOf(state))
     else if (state.kind === 'readOnly') waiting.reject(new Error('the document may only be read'))
     else return
+    clearTimeout(waiting.timer)
     this.#waiting.delete(waiting)
   }
 }

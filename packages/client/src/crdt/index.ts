@@ -1,4 +1,5 @@
-export type { ConnectionOptions, SocketLike } from '../realtime/reconnecting-socket.ts'
+export { ConnectionLost } from '../realtime/connection-lost.ts'
+export type { Attempt, ConnectionOptions, SocketLike } from '../realtime/reconnecting-socket.ts'
 export {
   type ConnectedDocument,
   connectDocument,

@@ -6,6 +6,21 @@ export function assertBaseUrl(baseUrl: string): void {
     throw new TypeError(`baseUrl must be an http or https URL, and is "${baseUrl}"`)
 }
 
+/** Throws a `TypeError` unless this says where a file is, and how long its calls wait for a connection. */
+export function assertFileOptions({
+  baseUrl,
+  fileId,
+  timeoutMs = 0,
+}: {
+  readonly baseUrl: string
+  readonly fileId: string
+  readonly timeoutMs?: number
+}): void {
+  assertBaseUrl(baseUrl)
+  if (typeof fileId !== 'string' || fileId === '') throw new TypeError('fileId must be the id of a file')
+  if (!(timeoutMs >= 0)) throw new TypeError(`timeoutMs must be a number of ms, and is ${timeoutMs}`)
+}
+
 /** The base URL for WebSockets, without a slash at its end. */
 export function socketUrl(baseUrl: string): string {
   assertBaseUrl(baseUrl)

@@ -14,3 +14,9 @@ export function notify<Args extends unknown[]>(
       })
   }
 }
+
+/** Tells the developer of an application that has no callback for it. */
+export function warn(problem: string | Error): void {
+  // biome-ignore lint/suspicious/noConsole: a library has no log, and the application was given no other word
+  console.warn(problem)
+}

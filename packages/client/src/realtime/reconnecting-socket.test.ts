@@ -1,49 +1,20 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { FakeSocket } from '../../test/fake-socket.ts'
 import { connectDocument } from '../crdt/index.ts'
 import { connectDatabase } from '../rtdb/index.ts'
-import {
-  type ConnectionOptions,
-  type ConnectionState,
-  ReconnectingSocket,
-  type SocketLike,
-} from './reconnecting-socket.ts'
+import { type ConnectionOptions, type ConnectionState, ReconnectingSocket } from './reconnecting-socket.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-/** A socket whose events the test makes. */
-class FakeSocket implements SocketLike {
-  onopen: SocketLike['onopen'] = null
-  onmessage: SocketLike['onmessage'] = null
-  onclose: SocketLike['onclose'] = null
-  onerror: SocketLike['onerror'] = null
-  bufferedAmount = 0
-  readonly sent: unknown[] = []
-  isClosed = false
-
-  send(data: unknown): void {
-    this.sent.push(data)
-  }
-
-  close(): void {
-    this.isClosed = true
-  }
-
-  open(): void {
-    this.onopen?.({} as never)
-  }
-
-  receive(data: unknown): void {
-    this.onmessage?.({ data } as never)
-  }
-
-  end(code: number, reason = ''): void {
-    this.onclose?.({ code, reason } as never)
-  }
+interface Options extends Partial<Omit<ConnectionOptions, 'onRetry'>> {
+  readonly onRetry?: ConnectionOptions['onRetry'] | undefined
+  readonly awaitsLargeAnswer?: () => boolean
+  readonly told?: (state: ConnectionState) => void
 }
 
-function start(options: Partial<ConnectionOptions> & { awaitsLargeAnswer?: () => boolean } = {}) {
-  const { awaitsLargeAnswer = () => false, ...others } = options
+function start(options: Options = {}) {
+  const { awaitsLargeAnswer = () => false, told, ...others } = options
   const sockets: FakeSocket[] = []
   const retries: { error: Error; delayMs: number }[] = []
   const states: ConnectionState[] = []
@@ -52,7 +23,9 @@ function start(options: Partial<ConnectionOptions> & { awaitsLargeAnswer?: () =>
     return sockets.at(-1) as FakeSocket
   }
   const socket = new ReconnectingSocket(
-    { baseUrl: 'https://alice.example', connect, onRetry: (retry) => retries.push(retry), ...others },
+    {
+      ...{ baseUrl: 'https://alice.example', connect, onRetry: (retry) => retries.push(retry), ...others },
+    } as ConnectionOptions,
     {
       target: () => '/ws/test',
       opened: () => undefined,
@@ -60,13 +33,16 @@ function start(options: Partial<ConnectionOptions> & { awaitsLargeAnswer?: () =>
       lost: () => undefined,
       ping: () => void socket.send('ping'),
       awaitsLargeAnswer,
-      stateChanged: (state) => states.push(state),
+      stateChanged: (state) => {
+        states.push(state)
+        told?.(state)
+      },
     },
   )
   return { socket, sockets, retries, states, last: () => sockets.at(-1) as FakeSocket }
 }
 
-async function opened(options: Parameters<typeof start>[0] = {}) {
+async function opened(options: Options = {}) {
   const made = start(options)
   await vi.advanceTimersByTimeAsync(0)
   made.last().open()
@@ -102,8 +78,13 @@ test('the error of a token function is told, and the function is called again wi
 test('a failed connection says which server did not answer, without the token', async () => {
   const { last, retries, states } = await opened({ token: 'secret' })
   last().end(1006)
-  expect(states.at(-1)).toEqual({ kind: 'connecting' })
-  expect(retries[0]?.error.message).toBe('the connection to wss://alice.example failed: 1006')
+  const message = 'the connection to wss://alice.example failed: 1006'
+  const [retry] = retries
+  expect(retry?.error.message).toBe(message)
+  expect(states.at(-1)).toEqual({
+    ...{ kind: 'connecting', attempt: 2, lastError: retry?.error },
+    nextAttemptAt: Date.now() + Math.ceil(retry?.delayMs ?? 0),
+  })
 })
 
 test('a message that is none of the protocol makes a new connection, after a delay', async () => {
@@ -157,7 +138,7 @@ test('while a large answer comes, silence of minutes is no sign of a broken conn
   const { sockets, retries } = await opened({ awaitsLargeAnswer: () => true })
   await vi.advanceTimersByTimeAsync(5 * 60_000)
   expect([retries, sockets.length]).toEqual([[], 1])
-  await vi.advanceTimersByTimeAsync(60_000)
+  await vi.advanceTimersByTimeAsync(32_000)
   expect(sockets).toHaveLength(2)
 })
 
@@ -171,4 +152,136 @@ test('while a large message is being sent, silence is no sign of a broken connec
   expect(retries).toEqual([])
   await vi.advanceTimersByTimeAsync(21_000)
   expect(retries).toHaveLength(1)
+})
+
+test('the state says which attempt runs, when the next one does, and why the last one failed', async () => {
+  const { socket, last, states } = start({ retry: { firstMs: 1000, longestMs: 1000 } })
+  await vi.advanceTimersByTimeAsync(0)
+  expect(socket.state).toEqual({ kind: 'connecting', attempt: 1 })
+  last().end(1006)
+  const lastError = new Error('the connection to wss://alice.example failed: 1006')
+  expect(socket.state).toEqual({
+    kind: 'connecting',
+    attempt: 2,
+    nextAttemptAt: expect.any(Number),
+    lastError,
+  })
+  await vi.advanceTimersByTimeAsync(1000)
+  expect(socket.state).toEqual({ kind: 'connecting', attempt: 2, lastError })
+  last().open()
+  await vi.advanceTimersByTimeAsync(0)
+  expect(states).toHaveLength(4)
+  expect(socket.state).toEqual({ kind: 'open' })
+  await vi.advanceTimersByTimeAsync(11_000)
+  last().end(1006)
+  expect(socket.state).toMatchObject({ kind: 'connecting', attempt: 1 })
+})
+
+test('an attempt that is not answered is given up', async () => {
+  const { sockets, retries } = start()
+  await vi.advanceTimersByTimeAsync(19_000)
+  expect(retries).toEqual([])
+  await vi.advanceTimersByTimeAsync(3_000)
+  expect(retries[0]?.error.message).toBe('wss://alice.example does not answer')
+  expect(sockets[0]?.isClosed).toBe(true)
+  expect(sockets).toHaveLength(2)
+})
+
+describe('the delay before the next attempt ends at once', () => {
+  const retry = { firstMs: 30_000, longestMs: 30_000 }
+
+  test('when the application asks for it', async () => {
+    const { socket, sockets, last } = await opened({ retry })
+    last().end(1006)
+    socket.reconnect()
+    socket.reconnect()
+    await vi.advanceTimersByTimeAsync(0)
+    expect(sockets).toHaveLength(2)
+    socket.reconnect()
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(sockets).toHaveLength(2)
+  })
+
+  test('also from the callbacks of the application, without a loop', async () => {
+    let attempts = 0
+    const { socket } = start({
+      retry,
+      token: () => {
+        attempts += 1
+        throw new Error('not signed in')
+      },
+      onRetry: () => socket.reconnect(),
+    })
+    await vi.advanceTimersByTimeAsync(10)
+    expect(attempts).toBeGreaterThan(1)
+    socket.close()
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('when the browser has a network again', async () => {
+    const page = new EventTarget()
+    const { addEventListener, removeEventListener } = page
+    vi.stubGlobal('addEventListener', addEventListener.bind(page))
+    vi.stubGlobal('removeEventListener', removeEventListener.bind(page))
+    try {
+      const { socket, sockets, last } = await opened({ retry })
+      last().end(1006)
+      page.dispatchEvent(new Event('online'))
+      await vi.advanceTimersByTimeAsync(0)
+      expect(sockets).toHaveLength(2)
+      socket.close()
+      page.dispatchEvent(new Event('online'))
+      await vi.advanceTimersByTimeAsync(60_000)
+      expect(sockets).toHaveLength(2)
+    } finally {
+      vi.unstubAllGlobals()
+    }
+  })
+})
+
+test('where there is a connection, asking for one finds out whether it still is one', async () => {
+  const { socket, last, sockets, retries } = await opened()
+  socket.reconnect()
+  socket.reconnect()
+  expect(last().sent).toEqual(['ping'])
+  last().receive('"pong"')
+  await vi.advanceTimersByTimeAsync(20_000)
+  expect(sockets).toHaveLength(1)
+  socket.reconnect()
+  await vi.advanceTimersByTimeAsync(5_000)
+  socket.reconnect()
+  await vi.advanceTimersByTimeAsync(5_000)
+  expect(retries).toHaveLength(1)
+})
+
+test('an application that closes in a callback has nothing more to wait for', async () => {
+  for (const closesIn of ['state', 'retry']) {
+    const states: string[] = []
+    const { socket, last } = await opened({
+      onRetry: () => closesIn === 'retry' && socket.close(),
+      told: ({ kind }) => {
+        states.push(kind)
+        if (closesIn === 'state' && kind === 'connecting' && states.includes('open')) socket.close()
+      },
+    })
+    last().end(1006)
+    expect(states).toEqual(['connecting', 'open', 'connecting', 'ended'])
+    expect(vi.getTimerCount()).toBe(0)
+  }
+})
+
+test('without onRetry the first failure is written to the console, and no other', async () => {
+  const warned = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
+  try {
+    const { last } = start({ onRetry: undefined })
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      await vi.advanceTimersByTimeAsync(5_000)
+      last().end(1006)
+    }
+    const said =
+      'the connection to wss://alice.example failed: 1006. Further attempts are made until close().'
+    expect(warned.mock.calls).toEqual([[said]])
+  } finally {
+    warned.mockRestore()
+  }
 })

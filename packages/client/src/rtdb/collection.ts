@@ -1,11 +1,5 @@
-import type {
-  RtdbAggregate,
-  RtdbFilter,
-  RtdbGroup,
-  RtdbOperation,
-  RtdbOperator,
-  RtdbSort,
-} from '@kith/protocol'
+import type { RtdbAggregate, RtdbFilter, RtdbGroup, RtdbOperation, RtdbSort } from '@kith/protocol'
+import { type Condition, filterOf, type QueryOperator, withCondition } from './conditions.ts'
 import type { DocumentChange } from './live-set.ts'
 
 /** A document as it is read: with its `id`, the last segment of its path. */
@@ -60,13 +54,17 @@ type Listener<Document> = (
 ) => void
 
 /** The type of the operand, for an operator and the type of a field. */
-type Operand<Value, Operator extends RtdbOperator> = Operator extends 'inArray' | 'notInArray'
+type Operand<Value, Operator extends QueryOperator> = Operator extends
+  | 'inArray'
+  | 'notInArray'
+  | 'in'
+  | 'not-in'
   ? readonly Value[]
-  : Operator extends 'arrayContains'
+  : Operator extends 'arrayContains' | 'array-contains'
     ? Value extends readonly (infer Item)[]
       ? Item
       : never
-    : Operator extends 'arrayContainsAny' | 'arrayContainsAll'
+    : Operator extends 'arrayContainsAny' | 'arrayContainsAll' | 'array-contains-any'
       ? Value extends readonly (infer Item)[]
         ? readonly Item[]
         : never
@@ -75,22 +73,28 @@ type Operand<Value, Operator extends RtdbOperator> = Operator extends 'inArray' 
 /** A query over the documents directly in a collection. Immutable: each method returns a new query. */
 export class Query<Document extends object> {
   protected readonly calls: DatabaseCalls
-  readonly #request: QueryRequest
+  readonly #request: Omit<QueryRequest, 'filter'>
+  readonly #conditions: readonly Condition[]
 
-  constructor(calls: DatabaseCalls, request: QueryRequest) {
+  constructor(
+    calls: DatabaseCalls,
+    request: Omit<QueryRequest, 'filter'>,
+    conditions: readonly Condition[] = [],
+  ) {
     this.calls = calls
     this.#request = request
+    this.#conditions = conditions
   }
 
-  /** Adds a condition; all conditions must hold. A second condition with the same field and operator replaces the first. */
-  where<Field extends keyof Document & string, Operator extends RtdbOperator>(
+  /** Adds a condition; all conditions must hold. The operators of Firebase (`==`, `!=`, `<`, `in`, …) mean what they mean there. Throws
+   * a `TypeError` for an unknown operator, an operand that it does not take, and a second condition of the same field and operator. */
+  where<Field extends keyof Document & string, Operator extends QueryOperator>(
     field: Field,
     operator: Operator,
-    operand: Operand<NonNullable<Document[Field]>, Operator>,
+    operand: Operand<Exclude<Document[Field], undefined>, Operator>,
   ): Query<Document> {
-    const filter = this.#request.filter ?? {}
-    const conditions = { ...filter[operator], [field]: operand }
-    return this.#with({ filter: { ...filter, [operator]: conditions } })
+    const conditions = withCondition(this.#conditions, field, operator, operand)
+    return new Query<Document>(this.calls, this.#request, conditions)
   }
 
   /** Adds a field to sort by. Documents that are equal in all of them are sorted by id. */
@@ -109,17 +113,21 @@ export class Query<Document extends object> {
 
   /** Reads only these fields, and `id`. */
   select<Field extends keyof Document & string>(...fields: Field[]): Query<Pick<Document, Field>> {
-    return new Query<Pick<Document, Field>>(this.calls, { ...this.#request, select: fields })
+    return new Query<Pick<Document, Field>>(
+      this.calls,
+      { ...this.#request, select: fields },
+      this.#conditions,
+    )
   }
 
   async get(): Promise<readonly Stored<Document>[]> {
-    return (await this.calls.query(this.#request)) as readonly Stored<Document>[]
+    return (await this.calls.query(this.#query())) as readonly Stored<Document>[]
   }
 
   /** Calls the listener with all documents of the query, now and after each change. Returns a function that ends the subscription.
    * `offset` is ignored. */
   onChange(listener: Listener<Document>, onError?: (error: Error) => void): () => void {
-    const { offset: _offset, aggregate: _aggregate, ...request } = this.#request
+    const { offset: _offset, aggregate: _aggregate, ...request } = this.#query()
     return this.calls.watch(
       { ...request, scope: 'children' },
       { onChange: listener as Watcher['onChange'], onError },
@@ -128,7 +136,7 @@ export class Query<Document extends object> {
 
   /** Groups the documents by a field: their count in each group, and sums, averages, minima and maxima. */
   async groups(aggregate: RtdbAggregate): Promise<readonly RtdbGroup[]> {
-    return (await this.calls.query({ ...this.#request, aggregate })) as readonly RtdbGroup[]
+    return (await this.calls.query({ ...this.#query(), aggregate })) as readonly RtdbGroup[]
   }
 
   /** Calls the listener with the groups, now and after each change. Returns a function that ends the subscription. */
@@ -137,12 +145,17 @@ export class Query<Document extends object> {
     listener: (rows: readonly RtdbGroup[]) => void,
     onError?: (error: Error) => void,
   ): () => void {
-    const { path, filter } = this.#request
+    const { path, filter } = this.#query()
     return this.calls.watchGroups({ path, aggregate, ...(filter ? { filter } : {}) }, listener, onError)
   }
 
   #with(more: Partial<QueryRequest>): Query<Document> {
-    return new Query<Document>(this.calls, { ...this.#request, ...more })
+    return new Query<Document>(this.calls, { ...this.#request, ...more }, this.#conditions)
+  }
+
+  #query(): QueryRequest {
+    const filter = filterOf(this.#conditions)
+    return Object.keys(filter).length === 0 ? this.#request : { ...this.#request, filter }
   }
 }
 
@@ -151,10 +164,12 @@ export class Collection<Document extends object> extends Query<Document> {
   readonly path: string
 
   constructor(calls: DatabaseCalls, path: string) {
-    super(calls, { path })
-    this.path = path
+    const bare = pathOf(path, 'collection')
+    super(calls, { path: bare })
+    this.path = bare
   }
 
+  /** Throws a `TypeError` unless the path of the document has an even number of segments. */
   doc(id: string): DocumentHandle<Document> {
     return new DocumentHandle<Document>(this.calls, `${this.path}/${id}`)
   }
@@ -174,7 +189,7 @@ export class DocumentHandle<Document extends object> {
 
   constructor(calls: DatabaseCalls, path: string) {
     this.#calls = calls
-    this.path = path
+    this.path = pathOf(path, 'document')
   }
 
   /** The document; null when it does not exist. */
@@ -212,10 +227,23 @@ export class DocumentHandle<Document extends object> {
     )
   }
 
-  /** A collection nested under this document. */
+  /** A collection nested under this document. Throws a `TypeError` unless its path has an odd number of segments. */
   collection<Below extends object>(name: string): Collection<Below> {
     return new Collection<Below>(this.#calls, `${this.path}/${name}`)
   }
+}
+
+/** The path without a slash at its ends. */
+function pathOf(path: string, kind: 'collection' | 'document'): string {
+  const bare = String(path).replace(/^\/|\/$/g, '')
+  const segments = bare.split('/')
+  const isOfKind = (segments.length % 2 === 1) === (kind === 'collection')
+  if (isOfKind && segments.every((segment) => segment !== '')) return bare
+  const form =
+    kind === 'collection'
+      ? 'an odd number of segments, as "lists" or "lists/home/tasks"'
+      : 'an even number, as "lists/home"'
+  throw new TypeError(`"${path}" is not the path of a ${kind}, which has ${form}, none of them empty`)
 }
 
 function asJson(data: object): Record<string, unknown> {

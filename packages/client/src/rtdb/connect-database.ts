@@ -5,17 +5,22 @@ import type {
   RtdbPresenceChange,
   RtdbPush,
 } from '@kith/protocol'
-import { assertBaseUrl } from '../realtime/base-url.ts'
+import { assertFileOptions } from '../realtime/base-url.ts'
+import { endOf } from '../realtime/connection-lost.ts'
 import { notify } from '../realtime/notify.ts'
 import type { ConnectionState } from '../realtime/reconnecting-socket.ts'
 import { Collection, type DatabaseCalls } from './collection.ts'
-import { type AnswerTo, ConnectionLost, type DatabaseAddress, DatabaseSocket } from './database-socket.ts'
+import { type AnswerTo, type DatabaseAddress, DatabaseSocket } from './database-socket.ts'
 import { Locks } from './locks.ts'
 import { noStore, openBrowserStore, type QueueStore } from './queue-store.ts'
+import { Reads } from './reads.ts'
 import { Subscriptions } from './subscriptions.ts'
 import { TransactionQueue } from './transaction-queue.ts'
 
 export interface DatabaseOptions extends DatabaseAddress {
+  /** How long a read, a lock or the making of an index waits for a connection before it rejects, in ms; 10 000 when absent. Writes wait
+   * for as long as it takes. */
+  readonly timeoutMs?: number
   /** Whether a browser stores unsent transactions in IndexedDB, so that they survive a reload; true when absent. */
   readonly keepsQueue?: boolean
   readonly onState?: (state: DatabaseState) => void
@@ -31,7 +36,8 @@ export type DatabaseState = ConnectionState & { readonly waiting: number }
 /** An open database. */
 export interface ConnectedDatabase {
   readonly state: DatabaseState
-  /** `Document` is the type of the documents, which is not checked at run time. `path` has an odd number of segments. */
+  /** `Document` is the type of the documents, which is not checked at run time. Throws a `TypeError` unless `path` has an odd number
+   * of segments. */
   collection<Document extends object>(path: string): Collection<Document>
   /** Does all operations, in order, or none. Waits for a connection, and is sent again when the connection breaks before the answer;
    * the server executes it once. Rejects with `RtdbError` when the server refuses it, `ConnectionLost` when the connection ends. */
@@ -42,8 +48,11 @@ export interface ConnectedDatabase {
    * holds one. After a reconnection the lock is requested again, and is lost when another client has taken it meanwhile. */
   lock(path: string, mode?: RtdbLockMode): Promise<AnswerTo<'lock'>>
   unlock(path: string): Promise<void>
-  /** Sets what other clients see of this one; null removes it. Repeated after each reconnection. */
+  /** Sets what other clients see of this one; null removes it. Repeated after each reconnection. Throws a `TypeError` without the
+   * option `hasPresence`. */
   setPresence(state: object | null): void
+  /** Ends a delay before the next attempt to connect. Where there is a connection, asks the server whether it still is one. */
+  reconnect(): void
   /** Closes the connection without reconnecting. Unsent transactions reject; a browser sends them when it opens the database again. */
   close(): void
   /** Closes the connection and deletes the unsent transactions, for signing out. */
@@ -63,13 +72,11 @@ class LiveDatabase implements ConnectedDatabase {
   readonly #store: QueueStore
   readonly #queue: TransactionQueue
   readonly #calls: DatabaseCalls
-  // Reads that wait for a connection. Bound: the pending calls.
-  readonly #waitingReads = new Set<() => void>()
+  readonly #reads: Reads
   #presence: object | null = null
-  #connection: ConnectionState = { kind: 'connecting' }
 
   constructor(options: DatabaseOptions) {
-    assertBaseUrl(options.baseUrl)
+    assertFileOptions(options)
     this.#options = options
     this.#store = storeOf(options)
     this.#queue = new TransactionQueue({
@@ -83,9 +90,14 @@ class LiveDatabase implements ConnectedDatabase {
       pushed: (push) => this.#onPush(push),
       stateChanged: (state) => this.#onConnectionState(state),
     })
+    this.#reads = new Reads({
+      baseUrl: options.baseUrl,
+      timeoutMs: options.timeoutMs ?? 10_000,
+      state: () => this.#socket.state,
+    })
     this.#calls = {
-      get: async (path) => (await this.#read(() => this.#socket.ask('get', { path }))).data,
-      query: async (query) => (await this.#read(() => this.#socket.ask('query', query))).data,
+      get: async (path) => (await this.#reads.ask(() => this.#socket.ask('get', { path }))).data,
+      query: async (query) => (await this.#reads.ask(() => this.#socket.ask('query', query))).data,
       watch: (request, watcher) => this.#subscriptions.watch(request, watcher),
       watchGroups: (request, listener, onError) =>
         this.#subscriptions.watchGroups(request, listener, onError),
@@ -94,11 +106,11 @@ class LiveDatabase implements ConnectedDatabase {
   }
 
   get state(): DatabaseState {
-    return { ...this.#connection, waiting: this.#queue.length }
+    return { ...this.#socket.state, waiting: this.#queue.length }
   }
 
   collection<Document extends object>(path: string): Collection<Document> {
-    return new Collection<Document>(this.#calls, path.replace(/^\/+|\/+$/g, ''))
+    return new Collection<Document>(this.#calls, path)
   }
 
   transaction(operations: readonly RtdbOperation[]): Promise<readonly RtdbOperationResult[]> {
@@ -106,11 +118,11 @@ class LiveDatabase implements ConnectedDatabase {
   }
 
   async createIndex(path: string, field: string): Promise<void> {
-    await this.#read(() => this.#socket.ask('createIndex', { path, field }))
+    await this.#reads.ask(() => this.#socket.ask('createIndex', { path, field }))
   }
 
   lock(path: string, mode: RtdbLockMode = 'soft'): Promise<AnswerTo<'lock'>> {
-    return this.#read(() => this.#locks.take(path, mode))
+    return this.#reads.ask(() => this.#locks.take(path, mode))
   }
 
   async unlock(path: string): Promise<void> {
@@ -118,10 +130,15 @@ class LiveDatabase implements ConnectedDatabase {
   }
 
   setPresence(state: object | null): void {
+    if (!this.#options.hasPresence) throw new TypeError('setPresence needs the option hasPresence: true')
     // Throws for what JSON cannot represent.
     JSON.stringify(state)
     this.#presence = state
     this.#sendPresence()
+  }
+
+  reconnect(): void {
+    this.#socket.reconnect()
   }
 
   close(): void {
@@ -145,15 +162,15 @@ class LiveDatabase implements ConnectedDatabase {
   }
 
   #onConnectionState(state: ConnectionState): void {
-    this.#connection = state
     if (state.kind !== 'open') this.#queue.pause()
     if (state.kind === 'ended') {
-      this.#subscriptions.end(new ConnectionLost(state.reason))
+      const error = endOf(state)
+      this.#subscriptions.end(error)
       this.#locks.end()
-      this.#queue.end(state.reason)
+      this.#queue.end(error)
     }
     this.#notifyState()
-    if (state.kind !== 'connecting') for (const check of [...this.#waitingReads]) check()
+    this.#reads.stateChanged(state)
   }
 
   #notifyState(): void {
@@ -163,32 +180,6 @@ class LiveDatabase implements ConnectedDatabase {
   #sendPresence(): void {
     const state = this.#presence as Record<string, unknown> | null
     this.#socket.ask('presence', { state }).catch(() => undefined)
-  }
-
-  /** Waits for a connection, and asks again when it breaks before the answer: reads have no side effects. */
-  async #read<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
-    for (;;) {
-      await this.#connected()
-      try {
-        return await ask()
-      } catch (error) {
-        if (!(error instanceof ConnectionLost) || this.#connection.kind === 'ended') throw error
-      }
-    }
-  }
-
-  #connected(): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const check = () => {
-      const state = this.#connection
-      if (state.kind === 'connecting') return
-      this.#waitingReads.delete(check)
-      if (state.kind === 'ended') reject(new ConnectionLost(state.reason))
-      else resolve()
-    }
-    this.#waitingReads.add(check)
-    check()
-    return promise
   }
 }
 

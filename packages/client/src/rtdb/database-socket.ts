@@ -7,6 +7,7 @@ import {
   rtdbSocket,
 } from '@kith/protocol'
 import { fileSocketPath } from '../realtime/base-url.ts'
+import { ConnectionLost } from '../realtime/connection-lost.ts'
 import {
   type ConnectionOptions,
   type ConnectionState,
@@ -44,14 +45,6 @@ export class RtdbError extends Error {
     this.name = 'RtdbError'
     this.code = code
     this.details = details
-  }
-}
-
-/** There was no connection for a request, or it closed before the answer came. */
-export class ConnectionLost extends Error {
-  constructor(reason: string) {
-    super(`the connection to the database broke: ${reason}`)
-    this.name = 'ConnectionLost'
   }
 }
 
@@ -110,7 +103,8 @@ export class DatabaseSocket implements SocketProtocol {
   ): Promise<AnswerTo<Name>> {
     this.#lastId += 1
     const id = this.#lastId
-    if (!this.#socket.send(JSON.stringify({ id, type, ...data }))) throw new ConnectionLost('not connected')
+    if (!this.#socket.send(JSON.stringify({ id, type, ...data })))
+      throw new ConnectionLost('the database is not connected')
     return await new Promise<AnswerTo<Name>>((resolve, reject) => {
       const answer = (given: AnswerTo<Name>) => {
         atOnce?.(given)
@@ -118,6 +112,14 @@ export class DatabaseSocket implements SocketProtocol {
       }
       this.#asked.set(id, { type, resolve: answer, reject })
     })
+  }
+
+  get state(): ConnectionState {
+    return this.#socket.state
+  }
+
+  reconnect(): void {
+    this.#socket.reconnect()
   }
 
   close(): void {
@@ -157,11 +159,11 @@ export class DatabaseSocket implements SocketProtocol {
     asked?.resolve(answer as never)
   }
 
-  lost(reason: string): void {
+  lost(error: ConnectionLost): void {
     const asked = [...this.#asked.values()]
     this.#asked.clear()
     this.#uninitialised.clear()
-    for (const { reject } of asked) reject(new ConnectionLost(reason))
+    for (const { reject } of asked) reject(error)
   }
 
   ping(): void {

@@ -1,11 +1,18 @@
 export type { RtdbGroup, RtdbOperation, RtdbPresenceChange } from '@kith/protocol'
-export type { ConnectionOptions, ConnectionState, SocketLike } from '../realtime/reconnecting-socket.ts'
+export { ConnectionLost } from '../realtime/connection-lost.ts'
+export type {
+  Attempt,
+  ConnectionOptions,
+  ConnectionState,
+  SocketLike,
+} from '../realtime/reconnecting-socket.ts'
 export { Collection, DocumentHandle, Query, type Stored } from './collection.ts'
+export type { QueryOperator } from './conditions.ts'
 export {
   type ConnectedDatabase,
   connectDatabase,
   type DatabaseOptions,
   type DatabaseState,
 } from './connect-database.ts'
-export { ConnectionLost, RtdbError } from './database-socket.ts'
+export { RtdbError } from './database-socket.ts'
 export type { DocumentChange } from './live-set.ts'

@@ -1,5 +1,6 @@
 import { type RtdbLockMode, rtdbLimits } from '@kith/protocol'
-import { type AnswerTo, ConnectionLost, type DatabaseSocket } from './database-socket.ts'
+import { ConnectionLost } from '../realtime/connection-lost.ts'
+import type { AnswerTo, DatabaseSocket } from './database-socket.ts'
 
 // Two renewals may fail before the server releases a lock.
 const renewEveryMs = (rtdbLimits.lockSecs * 1000) / 3

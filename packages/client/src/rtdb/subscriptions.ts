@@ -1,7 +1,8 @@
 import type { RtdbChange, RtdbDocument, RtdbGroup } from '@kith/protocol'
-import { notify } from '../realtime/notify.ts'
+import { ConnectionLost } from '../realtime/connection-lost.ts'
+import { notify, warn } from '../realtime/notify.ts'
 import type { GroupRequest, Watcher, WatchRequest } from './collection.ts'
-import { ConnectionLost, type DatabaseSocket } from './database-socket.ts'
+import type { DatabaseSocket } from './database-socket.ts'
 import { LiveSet } from './live-set.ts'
 
 /** A subscription of the application. It outlives connections. */
@@ -11,8 +12,8 @@ interface Subscription {
   restart(): void
   /** Processes an event of the server. */
   take(event: RtdbChange): void
-  /** Reports that the subscription has ended. */
-  fail(error: Error): void
+  /** The subscription has ended. */
+  readonly onError: ((error: Error) => void) | undefined
 }
 
 /** All subscriptions of the application. Subscribes again after each reconnection. */
@@ -21,7 +22,7 @@ export class Subscriptions {
   // With their ids on the present connection. Bound: the subscriptions of the application.
   readonly #all = new Map<Subscription, string | undefined>()
   readonly #byId = new Map<string, Subscription>()
-  #endedBy: Error | undefined
+  #endedBy: ConnectionLost | undefined
 
   constructor(socket: () => DatabaseSocket) {
     this.#socket = socket
@@ -43,7 +44,7 @@ export class Subscriptions {
         if (change === undefined || !isReady) return
         notify(onChange, set.list() as readonly never[], change === 'ready' ? [] : [change as never])
       },
-      fail: (error) => notify(onError, error),
+      onError,
     })
   }
 
@@ -67,7 +68,7 @@ export class Subscriptions {
         }
         notify(listener, [...rows.values()].sort(byCount))
       },
-      fail: (error) => notify(onError, error),
+      onError,
     })
   }
 
@@ -82,10 +83,10 @@ export class Subscriptions {
     this.#byId.get(subscriptionId)?.take(event)
   }
 
-  /** Ends all subscriptions with an error. */
-  end(error: Error): void {
+  /** Ends all subscriptions; with an error unless the application has closed the connection itself. */
+  end(error: ConnectionLost): void {
     this.#endedBy = error
-    for (const subscription of this.#all.keys()) subscription.fail(error)
+    if (error.code !== 1000) for (const { onError } of this.#all.keys()) notify(onError, error)
     this.#all.clear()
     this.#byId.clear()
   }
@@ -109,7 +110,8 @@ export class Subscriptions {
       // `open` subscribes again on the next connection.
       const isWaiting = error instanceof ConnectionLost && !this.#endedBy
       if (isWaiting || !this.#all.delete(subscription)) return
-      subscription.fail(error as Error)
+      if (subscription.onError) notify(subscription.onError, error as Error)
+      else warn(error as Error)
     }
   }
 

@@ -1,6 +1,7 @@
 import { maxMessageBytes } from '@kith/protocol'
 import { expect, test, vi } from 'vitest'
-import { ConnectionLost, RtdbError } from './database-socket.ts'
+import { ConnectionLost } from '../realtime/connection-lost.ts'
+import { RtdbError } from './database-socket.ts'
 import { noStore, type QueueStore } from './queue-store.ts'
 import { type QueuedTransaction, TransactionQueue } from './transaction-queue.ts'
 
@@ -82,7 +83,7 @@ test('what was stored by a page before goes first', async () => {
   const closed = queueOf(async () => done, before)
   closed.add(operations('a/1')).catch(() => undefined)
   await expect.poll(() => before.stored.length).toBe(1)
-  closed.end('reload')
+  closed.end(new ConnectionLost('reload'))
   const sent: string[] = []
   const store = memoryStore(before.stored)
   const queue = queueOf(async ({ operations: [operation] }) => {
@@ -100,7 +101,7 @@ test('what waits is refused when the connection ends for good', async () => {
   const queue = queueOf(async () => done)
   const waiting = queue.add(operations('a/1'))
   await Promise.resolve()
-  queue.end('not found')
+  queue.end(new ConnectionLost('not found'))
   await expect(waiting).rejects.toThrow('not found')
 })
 
@@ -118,7 +119,7 @@ test('what is being stored when the connection ends for good is refused to its c
     const queue = queueOf(async () => done, { ...noStore, put })
     const added = queue.add(operations('a/1'))
     await reached.promise
-    queue.end('closed')
+    queue.end(new ConnectionLost('closed'))
     // Node reports unhandled rejections before the next macrotask.
     await new Promise((resolve) => setImmediate(resolve))
     putting.resolve()

@@ -1,6 +1,7 @@
 import { maxMessageBytes, type RtdbOperation, type RtdbOperationResult } from '@kith/protocol'
 import { randomId } from '../random-id.ts'
-import { type AnswerTo, ConnectionLost, RtdbError } from './database-socket.ts'
+import { ConnectionLost } from '../realtime/connection-lost.ts'
+import { type AnswerTo, RtdbError } from './database-socket.ts'
 import type { QueueStore } from './queue-store.ts'
 
 /** A transaction that the server has not answered yet. */
@@ -36,7 +37,7 @@ export class TransactionQueue {
   readonly #options: QueueOptions
   #waiting: Waiting[] = []
   #lastAt = 0
-  #endedBy: string | undefined
+  #endedBy: ConnectionLost | undefined
   #isSending = false
   #isOpen = false
   #restoring: Promise<void> | undefined
@@ -56,7 +57,7 @@ export class TransactionQueue {
     // A copy: the caller may change its objects while the transaction waits.
     const copy = copyOf(operations)
     await this.#restoring
-    if (this.#endedBy !== undefined) throw new ConnectionLost(this.#endedBy)
+    if (this.#endedBy) throw this.#endedBy
     if (this.#waiting.length >= maxWaiting) throw new Error('too many transactions wait for a connection')
     this.#lastAt = Math.max(this.#lastAt + 1, Date.now())
     const transaction = { txId: randomId(), at: this.#lastAt, operations: copy }
@@ -83,10 +84,10 @@ export class TransactionQueue {
   }
 
   /** Rejects all waiting transactions. Those in the store stay there, for the next time the database is opened. */
-  end(reason: string): void {
+  end(error: ConnectionLost): void {
     this.pause()
-    this.#endedBy = reason
-    for (const { reject } of this.#waiting.splice(0)) reject?.(new ConnectionLost(reason))
+    this.#endedBy = error
+    for (const { reject } of this.#waiting.splice(0)) reject?.(error)
     this.#options.onChange()
   }
 

@@ -43,3 +43,18 @@ export const rtdbLimits = {
   presenceBytes: 2 * 1024,
   presenceMembers: 100,
 } as const
+
+/** Of a filter. Each is an object of field to operand, or to operands where the name says so; all of them have to hold. */
+export const rtdbOperators = [
+  'equals',
+  'notEquals',
+  'greaterThan',
+  'greaterThanOrEqual',
+  'lessThan',
+  'lessThanOrEqual',
+  'inArray',
+  'notInArray',
+  'arrayContains',
+  'arrayContainsAny',
+  'arrayContainsAll',
+] as const

@@ -1,21 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { JsonObject, Words } from '../schemas.ts'
-import { rtdbLimits } from './rtdb-socket.ts'
+import { rtdbLimits, rtdbOperators } from './rtdb-socket.ts'
 
-/** Each is an object of field to operand, or to operands where the name says so; all of them have to hold. */
-export const rtdbOperators = [
-  'equals',
-  'notEquals',
-  'greaterThan',
-  'greaterThanOrEqual',
-  'lessThan',
-  'lessThanOrEqual',
-  'inArray',
-  'notInArray',
-  'arrayContains',
-  'arrayContainsAny',
-  'arrayContainsAll',
-] as const
 export type RtdbOperator = (typeof rtdbOperators)[number]
 
 const listOperators: readonly RtdbOperator[] = [

@@ -8,6 +8,8 @@ import { TestServer } from '#harness/test-server.ts'
 
 const home = 'home.localhost'
 const retry = { firstMs: 5, longestMs: 50 }
+// Without callbacks the clients write to the console.
+const quiet = { onState: () => undefined, onRetry: () => undefined }
 
 let server: TestServer
 let link: CuttableLink
@@ -34,13 +36,13 @@ const create = async (fileTp: 'CRDT' | 'RTDB') =>
   (await server.client(home, token).call(createFile, { body: { fileTp } })).data.fileId
 
 function openDocument(fileId: string, options: Partial<DocumentOptions> = {}) {
-  const document = connectDocument({ baseUrl, fileId, token, retry, ...options })
+  const document = connectDocument({ baseUrl, fileId, token, retry, ...quiet, ...options })
   closing.push(document)
   return document
 }
 
 function openDatabase(fileId: string, options: Partial<DatabaseOptions> = {}) {
-  const database = connectDatabase({ baseUrl, fileId, token, retry, ...options })
+  const database = connectDatabase({ baseUrl, fileId, token, retry, ...quiet, ...options })
   closing.push(database)
   return database
 }
@@ -85,6 +87,29 @@ test('a server that is not there is told, and tried again', async () => {
   link.set('open')
   await document.saved()
 })
+
+test('a document that cannot be reached is not waited for without end, and loads once it can be', async () => {
+  link.set('refused')
+  const document = openDocument(await create('CRDT'), { timeoutMs: 100, onRetry: () => undefined })
+  const failed = await document.loaded().catch((error: unknown) => error)
+  expect(failed).toMatchObject({
+    ...{ name: 'ConnectionLost', code: 1006 },
+    message: expect.stringContaining(`no connection to ${baseUrl} within 100 ms: the connection to ws://`),
+  })
+  expect(document.state).toMatchObject({ kind: 'loading', attempt: expect.any(Number) })
+  link.set('open')
+  document.reconnect()
+  await expect.poll(() => document.state).toEqual({ kind: 'saved' })
+  await document.loaded()
+})
+
+test.each([{ fileId: '' }, { fileId: undefined as never }, { timeoutMs: -1 }, { baseUrl: 'alice.example' }])(
+  '%j is refused at once',
+  (options) => {
+    expect(() => openDocument('f1~x', options)).toThrow(TypeError)
+    expect(() => openDatabase('r1~x', options)).toThrow(TypeError)
+  },
+)
 
 test('a token function that fails is told, and asked again', async () => {
   const errors: string[] = []
@@ -133,7 +158,7 @@ test('closed while it connects, everything that waits is rejected', async () => 
   for (const { status } of await Promise.allSettled(pending)) expect(status).toBe('rejected')
   const bus = connectBus({ baseUrl, token, onEvent: () => undefined })
   bus.close()
-  await expect(bus.ask('ping', {})).rejects.toThrow('not connected')
+  await expect(bus.ask('ping', {})).rejects.toMatchObject({ name: 'ConnectionLost', code: 1006 })
 })
 
 test('every call after closing fails with an error, and none hangs', async () => {
@@ -153,7 +178,6 @@ test('every call after closing fails with an error, and none hangs', async () =>
   await expect(tasks.add({})).rejects.toThrow('closed by the client')
   await expect(database.lock('tasks/x')).rejects.toThrow('closed by the client')
   await database.unlock('tasks/x')
-  database.setPresence({ at: 'x' })
   const errors: Error[] = []
   tasks.onChange(
     () => undefined,
@@ -167,7 +191,8 @@ test('what JSON cannot represent is refused where it is given, and the next call
   const tasks = database.collection<{ count: unknown }>('tasks')
   await expect(tasks.add({ count: 1n })).rejects.toThrow(TypeError)
   await expect(tasks.where('count', 'equals', 1n).get()).rejects.toThrow(TypeError)
-  expect(() => database.setPresence({ count: 1n })).toThrow(TypeError)
+  const present = openDatabase(await create('RTDB'), { hasPresence: true })
+  expect(() => present.setPresence({ count: 1n })).toThrow(TypeError)
   await tasks.add({ count: 1 })
   expect(await tasks.get()).toMatchObject([{ count: 1 }])
 })

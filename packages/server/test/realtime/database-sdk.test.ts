@@ -119,12 +119,12 @@ test('what the server refuses is told', async () => {
   const { fileId, token, port } = await make(server, 'P')
   const database = open(port, fileId, token)
   const tasks = database.collection<Task>('tasks')
-  await expect(database.collection('even/path').get()).rejects.toMatchObject({ code: 400 })
+  await expect(database.collection('x'.repeat(200)).get()).rejects.toMatchObject({ code: 400 })
   const guest = open(port, fileId, undefined)
   await expect(guest.collection<Task>('tasks').add(task('no', 1))).rejects.toMatchObject({ code: 403 })
   expect(await guest.collection('tasks').get()).toEqual([])
   const errors: unknown[] = []
-  database.collection('a/'.repeat(40)).onChange(
+  database.collection('a/'.repeat(41)).onChange(
     () => undefined,
     (error) => errors.push(error),
   )
