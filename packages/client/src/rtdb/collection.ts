@@ -1,6 +1,7 @@
 import type { RtdbAggregate, RtdbFilter, RtdbGroup, RtdbOperation, RtdbSort } from '@kith/protocol'
 import { type Condition, filterOf, type QueryOperator, withCondition } from './conditions.ts'
 import type { DocumentChange } from './live-set.ts'
+import type { Changes, Written } from './written.ts'
 
 /** A document as it is read: with its `id`, the last segment of its path. */
 export type Stored<Document> = Document & { readonly id: string }
@@ -175,7 +176,7 @@ export class Collection<Document extends object> extends Query<Document> {
   }
 
   /** Creates a document. Resolves with the id that the server gave it, once it is stored. */
-  async add(data: Document): Promise<string> {
+  async add(data: Written<Document>): Promise<string> {
     const [result] = await this.calls.transact([{ type: 'create', path: this.path, data: asJson(data) }])
     return result?.id ?? ''
   }
@@ -198,15 +199,12 @@ export class DocumentHandle<Document extends object> {
   }
 
   /** Creates or replaces the document. */
-  async set(data: Document): Promise<void> {
+  async set(data: Written<Document>): Promise<void> {
     await this.#calls.transact([{ type: 'replace', path: this.path, data: asJson(data) }])
   }
 
-  /** Changes some fields; `null` removes a field, and a name with dots addresses a nested one. Creates the document of these fields
-   * when it does not exist. */
-  async update(
-    data: Partial<Record<keyof Document, unknown>> | Readonly<Record<string, unknown>>,
-  ): Promise<void> {
+  /** Changes some fields. Creates the document of these fields when it does not exist. */
+  async update(data: Changes<Document>): Promise<void> {
     await this.#calls.transact([{ type: 'update', path: this.path, data: asJson(data) }])
   }
 
@@ -228,7 +226,7 @@ export class DocumentHandle<Document extends object> {
   }
 
   /** A collection nested under this document. Throws a `TypeError` unless its path has an odd number of segments. */
-  collection<Below extends object>(name: string): Collection<Below> {
+  collection<Below extends object = Record<string, unknown>>(name: string): Collection<Below> {
     return new Collection<Below>(this.#calls, `${this.path}/${name}`)
   }
 }

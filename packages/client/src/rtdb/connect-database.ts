@@ -38,7 +38,7 @@ export interface ConnectedDatabase {
   readonly state: DatabaseState
   /** `Document` is the type of the documents, which is not checked at run time. Throws a `TypeError` unless `path` has an odd number
    * of segments. */
-  collection<Document extends object>(path: string): Collection<Document>
+  collection<Document extends object = Record<string, unknown>>(path: string): Collection<Document>
   /** Does all operations, in order, or none. Waits for a connection, and is sent again when the connection breaks before the answer;
    * the server executes it once. Rejects with `RtdbError` when the server refuses it, `ConnectionLost` when the connection ends. */
   transaction(operations: readonly RtdbOperation[]): Promise<readonly RtdbOperationResult[]>
@@ -109,7 +109,7 @@ class LiveDatabase implements ConnectedDatabase {
     return { ...this.#socket.state, waiting: this.#queue.length }
   }
 
-  collection<Document extends object>(path: string): Collection<Document> {
+  collection<Document extends object = Record<string, unknown>>(path: string): Collection<Document> {
     return new Collection<Document>(this.#calls, path)
   }
 

@@ -1,4 +1,4 @@
-export type { RtdbGroup, RtdbOperation, RtdbPresenceChange } from '@kith/protocol'
+export type { RtdbComputed, RtdbGroup, RtdbOperation, RtdbPresenceChange } from '@kith/protocol'
 export { ConnectionLost } from '../realtime/connection-lost.ts'
 export type {
   Attempt,
@@ -16,3 +16,4 @@ export {
 } from './connect-database.ts'
 export { RtdbError } from './database-socket.ts'
 export type { DocumentChange } from './live-set.ts'
+export type { Changes, Written } from './written.ts'

@@ -45,6 +45,29 @@ const path = Type.String()
 const select = Type.Optional(Type.Array(Type.String(), { maxItems: rtdbLimits.selectedFields }))
 const count = Type.Optional(Type.Integer({ minimum: 0 }))
 
+/** A value that the server computes within the transaction; it may stand anywhere in `data`. */
+export type RtdbComputed =
+  | { readonly $op: 'increment' | 'decrement'; readonly by?: number }
+  | { readonly $op: 'multiply'; readonly by: number }
+  | {
+      readonly $op: 'append' | 'remove' | 'concat'
+      readonly value?: unknown
+      readonly values?: readonly unknown[]
+    }
+  | { readonly $op: 'setIfNotExists'; readonly value: unknown }
+  | { readonly $op: 'min' | 'max'; readonly value: number | RtdbComputed }
+  | { readonly $fn: 'now' }
+  | {
+      readonly $fn: 'lowercase' | 'uppercase' | 'trim' | 'slugify' | 'hash' | 'length'
+      /** What it is computed of, also `{$field: name}`; what stands in its place when absent. */
+      readonly args?: readonly [unknown]
+    }
+  | {
+      readonly $query: 'count' | 'sum' | 'avg' | 'min' | 'max' | 'exists' | 'first' | 'last'
+      readonly path: string
+      readonly field?: string
+    }
+
 /** `ref` names the document that a `create` makes, for `${$name}` in the paths of later operations. */
 const RtdbOperation = Type.Union([
   Type.Object({

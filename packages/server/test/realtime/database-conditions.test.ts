@@ -155,20 +155,3 @@ describe('a path of the wrong kind throws at once', () => {
     expect(database.collection('lists').doc('home/tasks/one').path).toBe('lists/home/tasks/one')
   })
 })
-
-test('mistakes in operators and values do not compile', () => {
-  const query = collection()
-  const mistakes = [
-    // @ts-expect-error: no operator
-    () => query.where('done', '=', true),
-    // @ts-expect-error: no field
-    () => query.where('dnoe', '==', true),
-    // @ts-expect-error: another type
-    () => query.where('done', '==', 'yes'),
-    // @ts-expect-error: no array
-    () => query.where('done', 'in', true),
-    // @ts-expect-error: of another element
-    () => query.where('tags', 'array-contains', 5),
-  ]
-  expect(mistakes).toHaveLength(5)
-})
