@@ -11,10 +11,11 @@ interface Options extends Partial<Omit<ConnectionOptions, 'onRetry'>> {
   readonly onRetry?: ConnectionOptions['onRetry'] | undefined
   readonly awaitsLargeAnswer?: () => boolean
   readonly told?: (state: ConnectionState) => void
+  readonly lost?: () => void
 }
 
 function start(options: Options = {}) {
-  const { awaitsLargeAnswer = () => false, told, ...others } = options
+  const { awaitsLargeAnswer = () => false, told, lost = () => undefined, ...others } = options
   const sockets: FakeSocket[] = []
   const retries: { error: Error; delayMs: number }[] = []
   const states: ConnectionState[] = []
@@ -30,7 +31,7 @@ function start(options: Options = {}) {
       target: () => '/ws/test',
       opened: () => undefined,
       received: (data) => void JSON.parse(String(data)),
-      lost: () => undefined,
+      lost,
       ping: () => void socket.send('ping'),
       awaitsLargeAnswer,
       stateChanged: (state) => {
@@ -220,19 +221,21 @@ describe('the delay before the next attempt ends at once', () => {
 
   test('when the browser has a network again', async () => {
     const page = new EventTarget()
-    const { addEventListener, removeEventListener } = page
-    vi.stubGlobal('addEventListener', addEventListener.bind(page))
-    vi.stubGlobal('removeEventListener', removeEventListener.bind(page))
+    const listeners = new Set<unknown>()
+    vi.stubGlobal('addEventListener', (type: string, listener: () => void) => {
+      listeners.add(listener)
+      page.addEventListener(type, listener)
+    })
+    vi.stubGlobal('removeEventListener', (_type: string, listener: () => void) => listeners.delete(listener))
     try {
       const { socket, sockets, last } = await opened({ retry })
       last().end(1006)
       page.dispatchEvent(new Event('online'))
       await vi.advanceTimersByTimeAsync(0)
       expect(sockets).toHaveLength(2)
+      expect(listeners.size).toBe(1)
       socket.close()
-      page.dispatchEvent(new Event('online'))
-      await vi.advanceTimersByTimeAsync(60_000)
-      expect(sockets).toHaveLength(2)
+      expect(listeners.size).toBe(0)
     } finally {
       vi.unstubAllGlobals()
     }
@@ -255,17 +258,19 @@ test('where there is a connection, asking for one finds out whether it still is 
 })
 
 test('an application that closes in a callback has nothing more to wait for', async () => {
-  for (const closesIn of ['state', 'retry']) {
+  for (const closesIn of ['state', 'retry', 'lost']) {
     const states: string[] = []
     const { socket, last } = await opened({
       onRetry: () => closesIn === 'retry' && socket.close(),
+      lost: () => closesIn === 'lost' && socket.close(),
       told: ({ kind }) => {
         states.push(kind)
         if (closesIn === 'state' && kind === 'connecting' && states.includes('open')) socket.close()
       },
     })
     last().end(1006)
-    expect(states).toEqual(['connecting', 'open', 'connecting', 'ended'])
+    const between = closesIn === 'lost' ? [] : ['connecting']
+    expect(states).toEqual(['connecting', 'open', ...between, 'ended'])
     expect(vi.getTimerCount()).toBe(0)
   }
 })
