@@ -1,4 +1,4 @@
-import { connectBus } from '@kith/client/bus'
+import { type BusOptions, connectBus } from '@kith/client/bus'
 import { type ConnectedDocument, connectDocument, type DocumentOptions } from '@kith/client/crdt'
 import { connectDatabase, type DatabaseOptions } from '@kith/client/rtdb'
 import { WebsocketProvider as ProviderThree } from 'y-websocket'
@@ -44,7 +44,7 @@ export const application = {
     const database = connectDatabase({ retry, connect: lossy.connect, ...options })
     return { database, tasks: database.collection<{ title: string }>('tasks'), lossy }
   },
-  openBus(options: { baseUrl: string; token: string }) {
+  openBus(options: Pick<BusOptions, 'baseUrl' | 'token' | 'retry'>) {
     const texts: unknown[] = []
     const states: string[] = []
     const bus = connectBus({

@@ -219,6 +219,26 @@ withChromium('realtime clients in a browser', (launch) => {
     expect(faults).toEqual([])
   })
 
+  test('a page that has a network again connects at once, whatever the delay', async () => {
+    const { page, context, faults } = await load()
+    const hour = 60 * 60_000
+    await page.evaluate(
+      (options) => {
+        window.bus = application.openBus(options)
+      },
+      { baseUrl, token, retry: { firstMs: hour, longestMs: hour } },
+    )
+    const state = () => page.evaluate(() => window.bus.states.at(-1))
+    await expect.poll(state).toBe('open')
+    link.set('refused')
+    await expect.poll(state).toBe('connecting')
+    link.set('open')
+    await context.setOffline(true)
+    await context.setOffline(false)
+    await expect.poll(state).toBe('open')
+    expect(faults).toEqual([])
+  })
+
   test('two tabs share the copy of a document; forgetting it in one does not break the other', async () => {
     const fileId = await create('CRDT')
     const { page, context, faults } = await load()
