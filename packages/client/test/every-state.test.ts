@@ -325,7 +325,7 @@ describe('without a connection', () => {
   })
 })
 
-test.each([-1, Number.NaN, '5s'])('a timeout of %s is refused', (timeoutMs) => {
+test.each([-1, Number.NaN, '5s', 2 ** 31])('a timeout of %s is refused', (timeoutMs) => {
   expect(() => start({ timeoutMs: timeoutMs as number })).toThrow('timeoutMs must be a number of ms')
 })
 

@@ -6,6 +6,9 @@ export function assertBaseUrl(baseUrl: string): void {
     throw new TypeError(`baseUrl must be an http or https URL, and is "${baseUrl}"`)
 }
 
+// A longer one ends at once.
+const longestTimerMs = 2 ** 31 - 1
+
 /** Throws a `TypeError` unless this says where a file is, and how long its calls wait for a connection. */
 export function assertFileOptions({
   baseUrl,
@@ -18,7 +21,10 @@ export function assertFileOptions({
 }): void {
   assertBaseUrl(baseUrl)
   if (typeof fileId !== 'string' || fileId === '') throw new TypeError('fileId must be the id of a file')
-  if (!(timeoutMs >= 0)) throw new TypeError(`timeoutMs must be a number of ms, and is ${timeoutMs}`)
+  if (!(timeoutMs >= 0 && (timeoutMs <= longestTimerMs || timeoutMs === Number.POSITIVE_INFINITY)))
+    throw new TypeError(
+      `timeoutMs must be a number of ms up to ${longestTimerMs}, or Infinity, and is ${timeoutMs}`,
+    )
 }
 
 /** The base URL for WebSockets, without a slash at its end. */
