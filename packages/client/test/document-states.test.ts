@@ -48,3 +48,15 @@ test('without a connection the state says which attempt runs, and when the next 
   ])
   document.close()
 })
+
+test('a document that the server has ended keeps no timer, and closing it does no harm', async () => {
+  const { document, last } = await start()
+  last().open()
+  last().end(4404, 'not found')
+  expect(document.state).toMatchObject({ kind: 'ended', code: 4404 })
+  expect(vi.getTimerCount()).toBe(0)
+  document.close()
+  document.close()
+  document.reconnect()
+  expect(vi.getTimerCount()).toBe(0)
+})

@@ -138,7 +138,6 @@ class LiveDocument implements ConnectedDocument, SocketProtocol {
     else this.stateChanged({ kind: 'ended', code: 1000, reason: 'closed by the client' })
     this.doc.off('update', this.#onUpdate)
     this.awareness.off('update', this.#onAwareness)
-    this.awareness.destroy()
     void this.#localCopy.close()
   }
 
@@ -184,6 +183,8 @@ class LiveDocument implements ConnectedDocument, SocketProtocol {
   stateChanged(state: ConnectionState): void {
     if (state.kind === 'ended') this.#ended = state
     this.#updateState()
+    // Its timer would keep a program alive, and nobody hears of it any more.
+    if (state.kind === 'ended') this.awareness.destroy()
   }
 
   async #start(): Promise<void> {

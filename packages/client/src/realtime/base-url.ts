@@ -9,17 +9,27 @@ export function assertBaseUrl(baseUrl: string): void {
 // A longer one ends at once.
 const longestTimerMs = 2 ** 31 - 1
 
-/** Throws a `TypeError` unless this says where a file is, and how long its calls wait for a connection. */
+/** The options of a connection that are looked at when they are given. */
+interface Checked {
+  readonly baseUrl: string
+  readonly retry?: { readonly firstMs: number; readonly longestMs: number }
+}
+
+/** Throws a `TypeError` for a base URL or delays that cannot be. */
+export function assertConnection({ baseUrl, retry = { firstMs: 1, longestMs: 1 } }: Checked): void {
+  assertBaseUrl(baseUrl)
+  const { firstMs, longestMs } = retry
+  if (!(firstMs >= 1 && longestMs >= firstMs && longestMs <= longestTimerMs))
+    throw new TypeError('retry needs 1 <= firstMs <= longestMs, in ms')
+}
+
+/** Throws a `TypeError` for options by which a file cannot be opened. */
 export function assertFileOptions({
-  baseUrl,
   fileId,
   timeoutMs = 0,
-}: {
-  readonly baseUrl: string
-  readonly fileId: string
-  readonly timeoutMs?: number
-}): void {
-  assertBaseUrl(baseUrl)
+  ...connection
+}: Checked & { readonly fileId: string; readonly timeoutMs?: number }): void {
+  assertConnection(connection)
   if (typeof fileId !== 'string' || fileId === '') throw new TypeError('fileId must be the id of a file')
   if (!(timeoutMs >= 0 && (timeoutMs <= longestTimerMs || timeoutMs === Number.POSITIVE_INFINITY)))
     throw new TypeError(
@@ -29,7 +39,6 @@ export function assertFileOptions({
 
 /** The base URL for WebSockets, without a slash at its end. */
 export function socketUrl(baseUrl: string): string {
-  assertBaseUrl(baseUrl)
   return baseUrl.replace(/^http/, 'ws').replace(/\/+$/, '')
 }
 

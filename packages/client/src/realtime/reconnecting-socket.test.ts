@@ -61,6 +61,19 @@ test.each(['', 'alice.example', 'wss://alice.example', 'file:///alice'])(
   },
 )
 
+test.each([
+  { firstMs: 0, longestMs: 0 },
+  { firstMs: -1, longestMs: 5 },
+  { firstMs: 5, longestMs: 4 },
+  { firstMs: Number.NaN, longestMs: 5 },
+  { firstMs: 1, longestMs: Number.POSITIVE_INFINITY },
+])('the delays %j are refused at once', (retry) => {
+  expect(() => start({ retry })).toThrow('retry needs 1 <= firstMs <= longestMs')
+  const options = { baseUrl: 'https://alice.example', retry }
+  expect(() => connectDocument({ ...options, fileId: 'f1~x' })).toThrow(TypeError)
+  expect(() => connectDatabase({ ...options, fileId: 'r1~x' })).toThrow(TypeError)
+})
+
 test('the error of a token function is told, and the function is called again with growing delays', async () => {
   let calls = 0
   const token = () => {

@@ -1,6 +1,6 @@
 import { comesBackAfter, socketCloses } from '@kith/protocol'
 import { createBackoff } from './backoff.ts'
-import { socketUrl } from './base-url.ts'
+import { assertConnection, socketUrl } from './base-url.ts'
 import { ConnectionLost, endOf } from './connection-lost.ts'
 import { notify, warn } from './notify.ts'
 
@@ -112,6 +112,7 @@ export class ReconnectingSocket {
   #timer: ReturnType<typeof setTimeout> | undefined
 
   constructor(options: SocketOptions, protocol: SocketProtocol) {
+    assertConnection(options)
     this.#options = options
     this.#baseUrl = socketUrl(options.baseUrl)
     this.#protocol = protocol
